@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Every target does all it needs, packages included. `make demo` and `make test` are the two a newcomer types.
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+CMAKE ?= cmake
+LABEL ?= .
+# Archer tells the thread sanitizer about OpenMP's own synchronisation.
+ARCHER = $(firstword $(wildcard /usr/lib/llvm-*/lib/libarcher.so))
+
+.PHONY: demo build test test-asan test-tsan fuzz bench-peers gpu-test gpu-bench format tidy clean packages peers-packages
+
+demo: build
+	build/bin/echelon solve --problem poisson --grid 64 --solver cg --pc ic --plot build/demo.svg
+	@echo "residual history drawn in build/demo.svg"
+
+packages:
+	@tools/bootstrap
+
+peers-packages:
+	@tools/bootstrap peers
+
+build: packages
+	@$(CMAKE) --preset release --log-level=STATUS | grep -E 'CUDA|Error|Warning' || true
+	@$(CMAKE) --build build -j$(JOBS)
+
+test: build
+	cd build && ctest --output-on-failure -j$(JOBS) -L '$(LABEL)'
+
+test-asan: packages
+	$(CMAKE) --preset asan && $(CMAKE) --build build/asan -j$(JOBS)
+	cd build/asan && ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  ctest --output-on-failure -j$(JOBS) -L quick
+
+test-tsan: packages
+	$(CMAKE) --preset tsan && $(CMAKE) --build build/tsan -j$(JOBS)
+	cd build/tsan && OMP_TOOL_LIBRARIES=$(ARCHER) OMP_NUM_THREADS=4 \
+	  TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" ctest --output-on-failure -j$(JOBS) -L quick
+
+FUZZ_SECONDS ?= 60
+fuzz: packages
+	$(CMAKE) --preset fuzz && $(CMAKE) --build build/fuzz -j$(JOBS)
+	tools/fuzz build/fuzz $(FUZZ_SECONDS)
+
+bench-peers: peers-packages build
+	$(CMAKE) --build build -j$(JOBS)
+	bench/run-peers
+
+gpu-test:
+	build/tests/test_cuda_backend
+
+format:
+	git ls-files '*.cpp' '*.hpp' '*.cu' '*.inl' | xargs clang-format -i
+
+tidy: build
+	run-clang-tidy -quiet -p build $(shell git ls-files 'echelon/*.cpp' 'cli/*.cpp')
+
+clean:
+	rm -rf build

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/base/array.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
+
+namespace echelon {
+namespace {
+constexpr std::size_t alignment = 64;
+std::atomic<std::int64_t> allocations{0};
+}  // namespace
+
+void* allocate_bytes(std::int64_t bytes, Device device) {
+  if (bytes < 0) throw Error(ErrorCode::bad_argument, fmt::format("an array of {} bytes was asked for", bytes));
+  if (bytes == 0) return nullptr;
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  void* pointer = nullptr;
+  if (device.is_host()) {
+    const auto size = static_cast<std::size_t>(bytes);
+    pointer = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  } else {
+    pointer = cuda_backend()->allocate(device.index, static_cast<std::size_t>(bytes));
+  }
+  if (!pointer) {
+    throw Error(ErrorCode::out_of_memory, fmt::format("{} could not be allocated on {} ({} free)", human_bytes(bytes),
+                                                      device.name(), human_bytes(available_bytes(device))));
+  }
+  return pointer;
+}
+
+void release_bytes(void* pointer, Device device) noexcept {
+  if (!pointer) return;
+  if (device.is_host()) {
+    std::free(pointer);
+  } else {
+    cuda_backend()->release(device.index, pointer);
+  }
+}
+
+void copy_bytes(void* to, Device to_device, const void* from, Device from_device, std::int64_t bytes) {
+  if (bytes == 0) return;
+  const auto size = static_cast<std::size_t>(bytes);
+  if (to_device.is_host() && from_device.is_host()) {
+    std::memcpy(to, from, size);
+  } else if (to_device.is_host()) {
+    cuda_backend()->copy(from_device.index, to, from, size, CopyKind::device_to_host);
+  } else {
+    cuda_backend()->copy(to_device.index, to, from, size,
+                         from_device.is_host() ? CopyKind::host_to_device : CopyKind::device_to_device);
+  }
+}
+
+std::int64_t allocation_count() noexcept { return allocations.load(std::memory_order_relaxed); }
+
+void throw_size_mismatch(const char* what, std::int64_t got, std::int64_t expected) {
+  throw Error(ErrorCode::size_mismatch, fmt::format("{}: got {} elements, expected {}", what, got, expected));
+}
+
+}  // namespace echelon

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The GPU's side of cuda_backend.hpp: memory, transfers, the vector operations and the block CSR product.
+// dot: one block of threads a chunk of `dot_chunk` elements; lane sums, the tree inside a chunk and the tree over chunks
+// are those of krylov/vector_ops, so the bits are the host's. spmv: one thread a scalar row; the row's sum runs over its
+// blocks and their columns in ascending order by fma, as on the host.
+#include <cuda_runtime.h>
+
+#include <string>
+#include <vector>
+
+#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/base/fma.hpp"
+#include "echelon/krylov/reduction_tree.hpp"
+
+namespace echelon {
+namespace {
+
+constexpr int threads_a_block = 256;
+constexpr int bandwidth_repeats = 5;
+constexpr std::size_t bandwidth_bytes = std::size_t{1} << 30;
+
+void check(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  throw Error(ErrorCode::device, std::string("CUDA: ") + call + " failed: " + cudaGetErrorString(status));
+}
+
+void select(int device) { check(cudaSetDevice(device), "cudaSetDevice"); }
+
+int blocks_for(std::int64_t n) {
+  return static_cast<int>((n + threads_a_block - 1) / threads_a_block);
+}
+
+int device_count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+std::string device_name(int device) {
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+  return properties.name;
+}
+
+std::int64_t free_bytes(int device) {
+  select(device);
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return static_cast<std::int64_t>(free);
+}
+
+void* allocate(int device, std::size_t bytes) {
+  select(device);
+  void* pointer = nullptr;
+  const auto status = cudaMalloc(&pointer, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  check(status, "cudaMalloc");
+  return pointer;
+}
+
+void release(int device, void* pointer) {
+  cudaSetDevice(device);
+  cudaFree(pointer);
+}
+
+void copy(int device, void* to, const void* from, std::size_t bytes, CopyKind kind) {
+  select(device);
+  const auto direction = kind == CopyKind::host_to_device   ? cudaMemcpyHostToDevice
+                         : kind == CopyKind::device_to_host ? cudaMemcpyDeviceToHost
+                                                            : cudaMemcpyDeviceToDevice;
+  check(cudaMemcpy(to, from, bytes, direction), "cudaMemcpy");
+}
+
+__global__ void fill_kernel(double* x, std::int64_t n, double value) {
+  const std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (i < n) x[i] = value;
+}
+
+__global__ void axpy_kernel(double a, const double* x, double* y, std::int64_t n) {
+  const std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (i < n) y[i] = fma(a, x[i], y[i]);
+}
+
+/// One chunk a block, one lane a thread: lane l sums elements l, l+lanes, … of its chunk, then the lanes halve.
+__global__ void dot_kernel(const double* x, const double* y, std::int64_t n, double* partial) {
+  __shared__ double lane_sum[reduction::lanes];
+  const int lane = threadIdx.x;
+  const std::int64_t begin = blockIdx.x * std::int64_t{reduction::chunk};
+  const std::int64_t end = begin + reduction::chunk < n ? begin + reduction::chunk : n;
+  double sum = 0;
+  for (std::int64_t i = begin + lane; i < end; i += reduction::lanes) sum = fma(x[i], y[i], sum);
+  lane_sum[lane] = sum;
+  for (int half = reduction::lanes / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (lane < half) lane_sum[lane] += lane_sum[lane + half];
+  }
+  if (lane == 0) partial[blockIdx.x] = lane_sum[0];
+}
+
+__global__ void spmv_kernel(DeviceCsrView A, const double* x, double* y) {
+  const std::int64_t row = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  const int b = A.block;
+  if (row >= A.block_rows * b) return;
+  const std::int64_t block_row = row / b;
+  const int r = static_cast<int>(row - block_row * b);
+  double sum = 0;
+  for (std::int64_t e = A.row_start[block_row]; e < A.row_start[block_row + 1]; ++e) {
+    const double* block = A.values + e * b * b + r;
+    const double* in = x + std::int64_t{A.column[e]} * b;
+    for (int c = 0; c < b; ++c) sum = fma(block[c * b], in[c], sum);
+  }
+  y[row] = sum;
+}
+
+void fill(int device, double* x, std::int64_t n, double value) {
+  if (n == 0) return;
+  select(device);
+  fill_kernel<<<blocks_for(n), threads_a_block>>>(x, n, value);
+  check(cudaGetLastError(), "fill");
+}
+
+double dot(int device, const double* x, const double* y, std::int64_t n) {
+  if (n == 0) return 0;
+  select(device);
+  const std::int64_t chunks = reduction::chunks(n);
+  double* partial = static_cast<double*>(allocate(device, static_cast<std::size_t>(chunks) * sizeof(double)));
+  if (!partial) throw Error(ErrorCode::out_of_memory, "dot: no device memory for the partial sums");
+  dot_kernel<<<static_cast<int>(chunks), reduction::lanes>>>(x, y, n, partial);
+  std::vector<double> host(static_cast<std::size_t>(chunks));
+  const auto status = cudaMemcpy(host.data(), partial, host.size() * sizeof(double), cudaMemcpyDeviceToHost);
+  release(device, partial);
+  check(status, "dot");
+  return reduction::tree_sum(host.data(), chunks);
+}
+
+void axpy(int device, double a, const double* x, double* y, std::int64_t n) {
+  if (n == 0) return;
+  select(device);
+  axpy_kernel<<<blocks_for(n), threads_a_block>>>(a, x, y, n);
+  check(cudaGetLastError(), "axpy");
+}
+
+void spmv(int device, const DeviceCsrView& A, const double* x, double* y) {
+  if (A.block_rows == 0) return;
+  select(device);
+  spmv_kernel<<<blocks_for(A.block_rows * A.block), threads_a_block>>>(A, x, y);
+  check(cudaGetLastError(), "spmv");
+  check(cudaDeviceSynchronize(), "spmv");
+}
+
+double copy_bandwidth(int device) {
+  void* from = allocate(device, bandwidth_bytes);
+  void* to = allocate(device, bandwidth_bytes);
+  cudaEvent_t start = nullptr, stop = nullptr;
+  double best = 0;
+  if (from && to && cudaEventCreate(&start) == cudaSuccess && cudaEventCreate(&stop) == cudaSuccess) {
+    for (int repeat = 0; repeat < bandwidth_repeats; ++repeat) {
+      cudaEventRecord(start);
+      cudaMemcpyAsync(to, from, bandwidth_bytes, cudaMemcpyDeviceToDevice);
+      cudaEventRecord(stop);
+      cudaEventSynchronize(stop);
+      float milliseconds = 0;
+      cudaEventElapsedTime(&milliseconds, start, stop);
+      const double rate = 2.0 * bandwidth_bytes / (milliseconds * 1e-3);
+      if (rate > best) best = rate;
+    }
+  }
+  if (start) cudaEventDestroy(start);
+  if (stop) cudaEventDestroy(stop);
+  release(device, from);
+  release(device, to);
+  check(cudaGetLastError(), "copy_bandwidth");
+  return best;
+}
+
+}  // namespace
+
+const CudaBackend* cuda_backend() {
+  static const CudaBackend table{device_count, device_name, free_bytes, allocate, release,       copy,
+                                 fill,         dot,         axpy,       spmv,     copy_bandwidth};
+  return &table;
+}
+
+}  // namespace echelon

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The GPU seen from the host code: a table of functions, or null. cuda_backend.cu fills it; a build without CUDA links
+// cuda_absent.cpp, which returns null. No other host file knows about CUDA.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace echelon {
+
+enum class CopyKind { host_to_device, device_to_host, device_to_device };
+
+/// A block CSR matrix in device memory, as the kernels take it.
+struct DeviceCsrView {
+  std::int64_t block_rows;
+  int block;
+  const std::int64_t* row_start;
+  const std::int32_t* column;
+  const double* values;
+};
+
+struct CudaBackend {
+  int (*device_count)();
+  std::string (*device_name)(int device);
+  std::int64_t (*free_bytes)(int device);
+  void* (*allocate)(int device, std::size_t bytes);  // null when memory is out
+  void (*release)(int device, void* pointer);
+  void (*copy)(int device, void* to, const void* from, std::size_t bytes, CopyKind kind);
+  void (*fill)(int device, double* x, std::int64_t n, double value);
+  /// Fixed-tree dot product: the same bits as the host's.
+  double (*dot)(int device, const double* x, const double* y, std::int64_t n);
+  void (*axpy)(int device, double a, const double* x, double* y, std::int64_t n);
+  void (*spmv)(int device, const DeviceCsrView& A, const double* x, double* y);
+  double (*copy_bandwidth)(int device);  // bytes read and written a second, measured
+};
+
+/// Null when the build has no CUDA. Every function throws Error(device) naming the call that failed.
+const CudaBackend* cuda_backend();
+
+}  // namespace echelon

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How many threads a kernel may use. One number for the library; results never depend on it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+namespace echelon {
+
+int threads() noexcept;
+/// 0 means: as many as the machine offers to this process.
+void set_threads(int count);
+int hardware_threads() noexcept;
+
+/// Part `part` of `parts` of the range [0, n), in whole multiples of `grain`.
+inline std::pair<std::int64_t, std::int64_t> share(std::int64_t n, int part, int parts, std::int64_t grain = 1) {
+  const std::int64_t grains = (n + grain - 1) / grain;
+  const auto cut = [&](int p) {
+    const std::int64_t at = grains * p / parts * grain;
+    return at < n ? at : n;
+  };
+  return {cut(part), cut(part + 1)};
+}
+
+}  // namespace echelon

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything a user of the library includes.
+#pragma once
+
+#include "echelon/base/array.hpp"
+#include "echelon/base/device.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/base/threads.hpp"
+#include "echelon/krylov/krylov.hpp"
+#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/stencil.hpp"
+#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/jacobi.hpp"
+#include "echelon/problem/matrix_market.hpp"
+#include "echelon/problem/problems.hpp"
+#include "echelon/report/report.hpp"

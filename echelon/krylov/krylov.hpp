@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Krylov methods. All watch ‖b − A x‖ (right preconditioning), stop by it, and recompute it from A, b and x before they
+// say `converged`. Memory is taken before the first iteration; an iteration allocates nothing.
+//   cg        A and M symmetric positive definite; p'Ap ≤ 0 or r'z ≤ 0 ends with indefinite_matrix / indefinite_pc
+//   gmres     right-preconditioned GMRES(m); the basis kept in FP64 or FP32 (arithmetic and true residual in FP64)
+//   fgmres    the preconditioner may change from call to call
+//   bicgstab  breakdown by relative test: new shadow vector (≤ 3), then GMRES, all reported
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "echelon/base/array.hpp"
+#include "echelon/comm/communicator.hpp"
+#include "echelon/matrix/operator.hpp"
+#include "echelon/report/report.hpp"
+
+namespace echelon {
+
+enum class BasisPrecision { fp64, fp32 };
+enum class Side { right, left };
+
+/// Asked once an iteration. `proceed`, or the reason to end in order: the best iterate is returned.
+enum class Verdict { proceed, interrupt, time_limit };
+using Monitor = std::function<Verdict(std::int64_t iteration, double relative_residual)>;
+
+struct KrylovOptions {
+  double rtol = 1e-8;
+  double atol = 0;
+  /// Stop when ‖r‖/(‖b‖ + ‖A‖_∞‖x‖) ≤ nrbe; 0 is off.
+  double nrbe = 0;
+  std::int64_t max_it = 1000;
+  int restart = 50;
+  BasisPrecision basis = BasisPrecision::fp64;
+  /// Left preconditioning watches ‖M⁻¹r‖ on the way; `converged` still means the true residual. gmres only.
+  Side side = Side::right;
+  /// A singular system: its null vector (e.g. all ones); b and the iterates are kept orthogonal to it. Not owned.
+  const Vector<double>* null_space = nullptr;
+  Monitor monitor;
+  const Communicator* communicator = nullptr;  // null: serial
+  /// Diverged when the residual exceeds this many times the first one.
+  double divergence = 1e5;
+  /// End when the residual fell less than 1 % over two restarts.
+  bool stagnation_test = true;
+};
+
+Report cg(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
+          const KrylovOptions& options = {});
+Report gmres(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
+             const KrylovOptions& options = {});
+Report fgmres(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
+              const KrylovOptions& options = {});
+Report bicgstab(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
+                const KrylovOptions& options = {});
+
+/// By name ("cg", "gmres", "fgmres", "bicgstab"); throws Error(bad_argument) that lists them.
+Report solve(const std::string& solver, const Operator<double>& A, const Vector<double>& b, Vector<double>& x,
+             const Preconditioner<double>& M, const KrylovOptions& options = {});
+
+}  // namespace echelon

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a Krylov method needs of a matrix and of a preconditioner. A user's own fits in by two functions
+// (`FunctionOperator`, `FunctionPreconditioner`), or by deriving.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "echelon/base/array.hpp"
+#include "echelon/report/factor_report.hpp"
+
+namespace echelon {
+
+template <class T>
+class Operator {
+ public:
+  virtual ~Operator() = default;
+  virtual std::int64_t rows() const = 0;
+  /// y = A x. Sizes are checked.
+  virtual void apply(const Vector<T>& x, Vector<T>& y) const = 0;
+  /// r = b − A x. One pass where the matrix can; otherwise apply and subtract.
+  virtual void residual(const Vector<T>& b, const Vector<T>& x, Vector<T>& r) const;
+  /// Largest row sum of |a_ij|, for the normwise backward error; NaN when unknown.
+  virtual double norm_inf() const;
+  virtual Device device() const { return Device::host(); }
+};
+
+/// An approximate inverse M⁻¹.
+template <class T>
+class Preconditioner {
+ public:
+  virtual ~Preconditioner() = default;
+  /// z = M⁻¹ r.
+  virtual void apply(const Vector<T>& r, Vector<T>& z) const = 0;
+  /// What set-up did: repairs, fill, bytes; `ok` false when it must not be used.
+  virtual const FactorReport& report() const = 0;
+};
+
+/// A matrix given by the function y = A x.
+template <class T>
+class FunctionOperator final : public Operator<T> {
+ public:
+  using Apply = std::function<void(const Vector<T>&, Vector<T>&)>;
+  FunctionOperator(std::int64_t rows, Apply apply) : rows_(rows), apply_(std::move(apply)) {}
+  std::int64_t rows() const override { return rows_; }
+  void apply(const Vector<T>& x, Vector<T>& y) const override { apply_(x, y); }
+
+ private:
+  std::int64_t rows_;
+  Apply apply_;
+};
+
+/// A preconditioner given by the function z = M⁻¹ r.
+template <class T>
+class FunctionPreconditioner final : public Preconditioner<T> {
+ public:
+  using Apply = std::function<void(const Vector<T>&, Vector<T>&)>;
+  explicit FunctionPreconditioner(Apply apply, const char* name = "user") : apply_(std::move(apply)) { report_.name = name; }
+  void apply(const Vector<T>& r, Vector<T>& z) const override { apply_(r, z); }
+  const FactorReport& report() const override { return report_; }
+
+ private:
+  Apply apply_;
+  FactorReport report_;
+};
+
+}  // namespace echelon

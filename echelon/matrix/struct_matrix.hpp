@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A matrix on a structured grid: one b×b block (column-major) for every point and stencil entry. Where a value lives is
+// asked of one layout object; users see natural order. Blocks whose neighbour lies outside the grid are stored as zero and
+// never multiplied.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "echelon/base/array.hpp"
+#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/operator.hpp"
+#include "echelon/matrix/stencil.hpp"
+
+namespace echelon {
+
+/// Where the block of (point, stencil entry) lives, counted in blocks. User order: one plane of all points a stencil
+/// entry, so that neighbouring points are neighbours in memory.
+class Layout {
+ public:
+  enum class Kind { user };
+  static Layout user(Grid grid, int entries) { return Layout(Kind::user, grid, entries); }
+  Kind kind() const { return kind_; }
+  std::int64_t blocks() const { return points_ * entries_; }
+  std::int64_t at(std::int64_t point, int entry) const { return entry * points_ + point; }
+
+ private:
+  Layout(Kind kind, Grid grid, int entries) : kind_(kind), points_(grid.points()), entries_(entries) {}
+  Kind kind_;
+  std::int64_t points_;
+  int entries_;
+};
+
+template <class T>
+class StructMatrix final : public Operator<T> {
+ public:
+  /// All zero. Throws Error(bad_argument) for sizes < 1, and will_not_fit before allocating what cannot be had.
+  StructMatrix(Grid grid, Stencil stencil, int dof = 1);
+
+  /// fill(i, j, k, entry, block): writes the b·b column-major values of one block; called only for neighbours inside.
+  using Fill = std::function<void(std::int64_t i, std::int64_t j, std::int64_t k, int entry, std::span<T> block)>;
+  void fill(const Fill& function);
+
+  const Grid& grid() const { return grid_; }
+  const Stencil& stencil() const { return stencil_; }
+  const Layout& layout() const { return layout_; }
+  int dof() const { return dof_; }
+  std::int64_t rows() const override { return grid_.points() * dof_; }
+  /// Scalars that belong to neighbours inside the grid.
+  std::int64_t nonzeros() const;
+
+  /// The block of (point, entry), b·b values, column-major.
+  std::span<T> block(std::int64_t point, int entry);
+  std::span<const T> block(std::int64_t point, int entry) const;
+  std::span<T> values() { return values_.span(); }
+  std::span<const T> values() const { return values_.span(); }
+
+  void apply(const Vector<T>& x, Vector<T>& y) const override;
+  void residual(const Vector<T>& b, const Vector<T>& x, Vector<T>& r) const override;
+  double norm_inf() const override;
+
+ private:
+  Grid grid_;
+  Stencil stencil_;
+  int dof_;
+  Layout layout_;
+  Array<T> values_;
+};
+
+/// Block CSR with the blocks of neighbours inside the grid (stored zeros are kept: the pattern is the stencil's).
+template <class T>
+BlockCsr<T> to_block_csr(const StructMatrix<T>& A);
+
+/// From block CSR; throws Error(structure) naming the first entry that no stencil offset explains.
+template <class T>
+StructMatrix<T> to_struct(const BlockCsr<T>& A, Grid grid, const Stencil& stencil);
+
+}  // namespace echelon

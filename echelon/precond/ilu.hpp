@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Incomplete factorizations as preconditioners: z = U⁻¹ L⁻¹ r with L U ≈ A, exact triangular sweeps.
+//   ILU(0), ILU(k): (LU)_ij = A_ij on the pattern of A grown by the level-of-fill rule.
+//   IC(0), IC(k): the same factors of a symmetric A, kept only when every pivot (block) is positive (definite).
+// Symbolic and numeric work are apart; `refactor` takes new values of the same pattern and allocates nothing. Results
+// are the same bits for every thread count and schedule. A bad pivot is repaired by the policy and reported, never hidden.
+#pragma once
+
+#include <memory>
+
+#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/operator.hpp"
+#include "echelon/matrix/struct_matrix.hpp"
+
+namespace echelon {
+
+enum class Ordering { natural, rcm };
+
+/// What to do about a zero, tiny or (for IC) non-positive pivot.
+enum class ShiftPolicy {
+  none,      // stop and say where
+  automatic, // ILU: replace the pivot, and when that grows wild, the shift ladder; IC: the ladder
+  value      // factor A + value·diag(row scale) from the start; a bad pivot then stops
+};
+
+enum class SweepSchedule { automatic, sequential, levels, point_to_point };
+
+struct IluOptions {
+  int fill = 0;
+  Ordering ordering = Ordering::natural;
+  ShiftPolicy shift = ShiftPolicy::automatic;
+  double shift_value = 0;
+  /// A pivot is bad when |u_ii| ≤ tolerance·max_j |a_ij| (blocks: a pivot of the block's own elimination).
+  double pivot_tolerance = 1e-13;
+  /// The automatic ladder starts here and doubles, at most 20 times.
+  double first_shift = 1e-3;
+  SweepSchedule schedule = SweepSchedule::automatic;
+};
+
+template <class T>
+class Ilu final : public Preconditioner<T> {
+ public:
+  Ilu(Ilu&&) noexcept;
+  Ilu& operator=(Ilu&&) noexcept;
+  ~Ilu() override;
+
+  void apply(const Vector<T>& r, Vector<T>& z) const override;
+  const FactorReport& report() const override;
+  /// New values, same pattern (checked, Error(structure) otherwise). Allocates nothing, unless the report's remarks do.
+  [[nodiscard]] const FactorReport& refactor(const BlockCsr<T>& A);
+  [[nodiscard]] const FactorReport& refactor(const StructMatrix<T>& A);
+
+  /// The factors in the user's block numbering only when ordering is natural: L unit lower (strict part stored), U with
+  /// its diagonal. For tests and study.
+  BlockCsr<T> lower() const;
+  BlockCsr<T> upper() const;
+  /// New position → user's block row.
+  std::span<const std::int32_t> order() const;
+
+  struct Impl;
+  explicit Ilu(std::unique_ptr<Impl> impl);
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+template <class T>
+Ilu<T> ilu(const BlockCsr<T>& A, const IluOptions& options = {});
+template <class T>
+Ilu<T> ic(const BlockCsr<T>& A, const IluOptions& options = {});
+/// On a structured grid; fill 0 by the plain sequential algorithm on the stencil, which is the reference for the fast ones.
+template <class T>
+Ilu<T> ilu(const StructMatrix<T>& A, const IluOptions& options = {});
+template <class T>
+Ilu<T> ic(const StructMatrix<T>& A, const IluOptions& options = {});
+
+}  // namespace echelon

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matrix Market files: coordinate and array; real, integer, pattern; general, symmetric, skew-symmetric; plain or gzip.
+// The text is parsed in parallel, chunk by chunk at line ends; memory is bounded by the bytes read, never by what a header
+// claims. Refusals carry file:line:column. Lines and columns count from one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "echelon/base/array.hpp"
+#include "echelon/matrix/block_csr.hpp"
+
+namespace echelon {
+
+enum class Duplicates { sum, last, refuse };
+
+struct ReadOptions {
+  Duplicates duplicates = Duplicates::sum;
+  bool allow_nonfinite = false;
+};
+
+/// What was noticed on the way; none of it is an error.
+struct ReadNotes {
+  std::int64_t bytes = 0;         // of text, after decompression
+  std::int64_t entries = 0;       // as in the file, before symmetric expansion
+  std::int64_t duplicates = 0;    // entries merged into an earlier one
+  std::int64_t explicit_zeros = 0;
+  std::int64_t denormals = 0;
+  std::int64_t nonfinite = 0;     // only with allow_nonfinite
+  bool sorted = true;             // the entries came in row or column order
+  std::string symmetry = "general";
+  std::string field = "real";
+  double seconds = 0;
+};
+
+struct MatrixFile {
+  BlockCsr<double> matrix;  // block size 1; symmetric files are expanded
+  ReadNotes notes;
+};
+
+MatrixFile read_matrix_market(const std::string& path, const ReadOptions& options = {});
+/// From memory, as if it were a file of that name (the fuzzer's way in).
+MatrixFile parse_matrix_market(std::span<const char> text, const std::string& name, const ReadOptions& options = {});
+/// A vector: an array file with one column, or a coordinate file n×1.
+Vector<double> read_vector(const std::string& path, const ReadOptions& options = {});
+Vector<double> parse_vector(std::span<const char> text, const std::string& name, const ReadOptions& options = {});
+
+/// Shortest decimal text that reads back to the same bits. The old file stays untouched until the new one is complete
+/// (temporary file, fsync, rename). Names ending in .gz are compressed. Throws Error(write_failed) with bytes needed, free.
+void write_vector(const std::string& path, const Vector<double>& x);
+void write_matrix_market(const std::string& path, const BlockCsr<double>& A);
+
+}  // namespace echelon
