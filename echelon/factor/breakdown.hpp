@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The breakdown policy that every factorization shares: attempt, judge the pivots met, repair within bounds, report.
+// An attempt factors A + shift·diag(row scale) and notes each pivot with |u_ii| ≤ tolerance·max_j |a_ij| (or ≤ 0 for IC);
+// scaling A by a power of two changes nothing. The ladder doubles the shift at most 20 times.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "echelon/precond/ilu.hpp"
+#include "echelon/report/factor_report.hpp"
+
+namespace echelon {
+
+/// Bad pivots of one attempt, gathered from all threads. Notes are kept in ascending elimination order, so the outcome is
+/// the same for every thread count.
+class PivotLog {
+ public:
+  static constexpr int kept = 10;
+  void reset();
+  /// `position` is the row in elimination order, by which the first ones are chosen.
+  void add(std::int64_t position, const PivotNote& note);
+  std::int64_t count() const { return count_; }
+  bool has_nonfinite() const { return nonfinite_; }
+  std::span<const PivotNote> first() const { return {notes_, static_cast<std::size_t>(used_)}; }
+
+ private:
+  std::mutex mutex_;
+  std::int64_t count_ = 0;
+  bool nonfinite_ = false;
+  int used_ = 0;
+  std::int64_t positions_[kept] = {};
+  PivotNote notes_[kept];
+};
+
+struct Attempt {
+  double shift = 0;
+  bool boost = false;  // replace a bad pivot by ±(boost size)·row scale and go on; otherwise leave it and go on
+};
+
+/// Runs attempts by the policy until one is acceptable, and writes the outcome into `report` (ok, message, shift,
+/// shift_attempts, perturbed_pivots, bad_pivots, perturbation, growth). `factor` does one attempt, filling the cleared log;
+/// `growth` estimates ‖(LU)⁻¹e‖∞·‖A‖∞ of the attempt just made. `name` is for messages ("ILU(0)").
+void factor_with_policy(const IluOptions& options, bool positive_definite, const std::string& name, PivotLog& log,
+                        const std::function<void(const Attempt&)>& factor, const std::function<double()>& growth,
+                        FactorReport& report);
+
+/// Size of a boosted pivot relative to its row's largest entry.
+inline constexpr double boost_size = 1e-4;
+
+}  // namespace echelon
