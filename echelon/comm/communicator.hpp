@@ -14,6 +14,8 @@ class Communicator {
   virtual int size() const = 0;
   /// Sums each element over all ranks in a fixed order, the same bits on every rank.
   virtual void sum(std::span<double> values) const = 0;
+  /// The largest value over all ranks; NaN when one of them is NaN.
+  virtual double largest(double value) const = 0;
 };
 
 /// The communicator of a single process: sums are what they are.

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The vector work of one chunk (at most reduction::chunk elements) on one thread, as functions chosen once for the CPU at
+// hand. Every sum inside a chunk has the shape of reduction_tree.hpp, so the choice does not change a bit. Private to
+// vector_ops.
+#pragma once
+
+#include <cstdint>
+
+namespace echelon {
+
+/// Columns of a basis: column j starts at data + j·stride. Stored in T, read as double.
+template <class T>
+struct ColumnsView {
+  const T* data;
+  std::int64_t stride;
+  int count;
+};
+
+/// Two sums that share their reads.
+struct SumPair {
+  double first, second;
+};
+
+/// The second half of a BiCGStab iteration.
+struct BicgstabStep {
+  double alpha, omega;
+  const double *p_hat, *s_hat, *t, *shadow;
+  double *x, *r;  // r holds s on entry
+};
+
+template <class T>
+struct BasisKernels {
+  /// sums[j] = column j · w
+  void (*multi_dot)(ColumnsView<T> V, const double* w, double* sums, std::int64_t n);
+  /// w ← w − V h; returns w·w
+  double (*subtract)(ColumnsView<T> V, const double* h, double* w, std::int64_t n);
+  /// v ← a w, rounded to T
+  void (*store_scaled)(double a, const double* w, T* v, std::int64_t n);
+};
+
+struct VectorKernels {
+  double (*dot)(const double* x, const double* y, std::int64_t n);
+  /// {x·y, x·x}
+  SumPair (*dot_and_square)(const double* x, const double* y, std::int64_t n);
+  /// (a x)·(a x)
+  double (*scaled_square)(double a, const double* x, std::int64_t n);
+  /// y ← y + a x
+  void (*axpy)(double a, const double* x, double* y, std::int64_t n);
+  /// y ← x + a y
+  void (*xpay)(const double* x, double a, double* y, std::int64_t n);
+  /// x ← x + a p, r ← r − a q; returns r·r
+  double (*cg_update)(double a, const double* p, const double* q, double* x, double* r, std::int64_t n);
+  /// p ← r + beta (p − omega v)
+  void (*bicgstab_direction)(double beta, double omega, const double* r, const double* v, double* p, std::int64_t n);
+  /// x ← x + alpha p̂ + omega ŝ, r ← s − omega t; returns {shadow·r, r·r}
+  SumPair (*bicgstab_update)(const BicgstabStep& step, std::int64_t begin, std::int64_t n);
+  BasisKernels<double> fp64;
+  BasisKernels<float> fp32;
+};
+
+/// The kernels of the best instruction set this CPU has; asked afresh, so that a test can look at each set.
+VectorKernels choose_vector_kernels();
+/// The same, chosen once.
+const VectorKernels& vector_kernels();
+
+}  // namespace echelon

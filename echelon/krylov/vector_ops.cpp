@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/krylov/vector_ops.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "echelon/base/threads.hpp"
+#include "echelon/krylov/reduction_tree.hpp"
+
+namespace echelon {
+namespace {
+
+/// Fewer chunks a thread than this cost more to share out than to do.
+constexpr std::int64_t chunks_a_thread = 4;
+/// A sum of squares outside this range may have lost small terms or overflowed.
+constexpr double safe_square_low = 1e-280;
+constexpr double safe_square_high = 1e+300;
+constexpr int largest_scale_exponent = 1000;
+/// Columns begin on cache lines, and not all on the same set of the cache.
+constexpr std::int64_t stride_grain = 16;
+
+std::int64_t stride_for(std::int64_t n) {
+  const std::int64_t stride = (n + stride_grain - 1) / stride_grain * stride_grain;
+  return stride % 512 == 0 ? stride + stride_grain : stride;
+}
+
+}  // namespace
+
+Basis::Basis(std::int64_t n, int columns, bool single) : single_(single), stride_(stride_for(n)) {
+  if (single) {
+    fp32_ = Array<float>(stride_ * columns);
+  } else {
+    fp64_ = Array<double>(stride_ * columns);
+  }
+}
+
+std::int64_t Basis::bytes(std::int64_t n, int columns, bool single) {
+  return stride_for(n) * columns * static_cast<std::int64_t>(single ? sizeof(float) : sizeof(double));
+}
+
+VectorOps::VectorOps(std::int64_t n, int columns, const Communicator& communicator)
+    : n_(n),
+      communicator_(communicator),
+      kernels_(vector_kernels()),
+      columns_(std::max(columns + 1, 2)),
+      partial_(std::max<std::int64_t>(reduction::chunks(n), 1) * columns_),
+      negated_(columns_) {}
+
+template <class Work>
+void VectorOps::for_chunks(Work work) const {
+  const std::int64_t chunks = reduction::chunks(n_);
+  const auto run = [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t c = from; c < to; ++c) {
+      const std::int64_t begin = c * reduction::chunk;
+      work(c, begin, std::min(reduction::chunk, n_ - begin));
+    }
+  };
+  const int parts = static_cast<int>(std::min<std::int64_t>(threads(), chunks / chunks_a_thread));
+  if (parts <= 1) {
+    run(0, chunks);
+    return;
+  }
+#pragma omp parallel num_threads(parts)
+  {
+    const auto [from, to] = share(chunks, omp_get_thread_num(), omp_get_num_threads());
+    run(from, to);
+  }
+}
+
+void VectorOps::tree_and_reduce(int columns, std::span<double> totals) {
+  const std::int64_t chunks = reduction::chunks(n_);
+  double* sums = partial_.data();
+  if (chunks == 0) std::fill(totals.begin(), totals.end(), 0.0);
+  for (std::int64_t wide = chunks; wide > 1; wide = (wide + 1) / 2) {
+    for (std::int64_t i = 0; i < wide / 2; ++i) {
+      for (int j = 0; j < columns; ++j) sums[i * columns + j] = sums[2 * i * columns + j] + sums[(2 * i + 1) * columns + j];
+    }
+    if (wide % 2) std::copy_n(sums + (wide - 1) * columns, columns, sums + wide / 2 * columns);
+  }
+  if (chunks > 0) std::copy_n(sums, columns, totals.begin());
+  communicator_.sum(totals);
+}
+
+template <class Work>
+double VectorOps::sum_chunks(Work work) {
+  double* sums = partial_.data();
+  for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t count) { sums[c] = work(begin, count); });
+  double total = 0;
+  tree_and_reduce(1, {&total, 1});
+  return total;
+}
+
+template <class Work>
+SumPair VectorOps::sum_chunk_pairs(Work work) {
+  double* sums = partial_.data();
+  for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t count) {
+    const SumPair pair = work(begin, count);
+    sums[2 * c] = pair.first;
+    sums[2 * c + 1] = pair.second;
+  });
+  double total[2];
+  tree_and_reduce(2, total);
+  return {total[0], total[1]};
+}
+
+double VectorOps::dot(const V& x, const V& y) {
+  return sum_chunks([&](auto at, auto n) { return kernels_.dot(x.data() + at, y.data() + at, n); });
+}
+
+SumPair VectorOps::dot_and_square(const V& x, const V& y) {
+  return sum_chunk_pairs([&](auto at, auto n) { return kernels_.dot_and_square(x.data() + at, y.data() + at, n); });
+}
+
+double VectorOps::norm(const V& x) { return norm_from_square(dot(x, x), x); }
+
+double VectorOps::norm_from_square(double square, const V& x) {
+  if (square >= safe_square_low && square <= safe_square_high) return std::sqrt(square);
+  const double top = largest(x);
+  if (top == 0 || !std::isfinite(top)) return top;
+  const int exponent = std::clamp(std::ilogb(top), -largest_scale_exponent, largest_scale_exponent);
+  const double scale = std::ldexp(1.0, -exponent);
+  const double scaled = sum_chunks([&](auto at, auto n) { return kernels_.scaled_square(scale, x.data() + at, n); });
+  return std::ldexp(std::sqrt(scaled), exponent);
+}
+
+double VectorOps::largest(const V& x) {
+  double* tops = partial_.data();
+  for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t count) {
+    double top = 0;
+    for (std::int64_t i = begin; i < begin + count; ++i) {
+      const double size = std::fabs(x[i]);
+      // Written so that a NaN wins and stays.
+      if (!(size <= top)) top = std::isnan(top) ? top : size;
+    }
+    tops[c] = top;
+  });
+  double top = 0;
+  for (std::int64_t c = 0; c < reduction::chunks(n_); ++c) {
+    if (!(tops[c] <= top)) top = std::isnan(top) ? top : tops[c];
+  }
+  return communicator_.largest(top);
+}
+
+void VectorOps::axpy(double a, const V& x, V& y) {
+  for_chunks([&](auto, auto at, auto n) { kernels_.axpy(a, x.data() + at, y.data() + at, n); });
+}
+
+void VectorOps::xpay(const V& x, double a, V& y) {
+  for_chunks([&](auto, auto at, auto n) { kernels_.xpay(x.data() + at, a, y.data() + at, n); });
+}
+
+void VectorOps::scale(double a, V& x) {
+  for_chunks([&](auto, auto at, auto n) { kernels_.fp64.store_scaled(a, x.data() + at, x.data() + at, n); });
+}
+
+double VectorOps::cg_update(double a, const V& p, const V& q, V& x, V& r) {
+  return sum_chunks(
+      [&](auto at, auto n) { return kernels_.cg_update(a, p.data() + at, q.data() + at, x.data() + at, r.data() + at, n); });
+}
+
+void VectorOps::bicgstab_direction(double beta, double omega, const V& r, const V& v, V& p) {
+  for_chunks([&](auto, auto at, auto n) {
+    kernels_.bicgstab_direction(beta, omega, r.data() + at, v.data() + at, p.data() + at, n);
+  });
+}
+
+SumPair VectorOps::bicgstab_update(const BicgstabStep& step) {
+  return sum_chunk_pairs([&](auto at, auto n) { return kernels_.bicgstab_update(step, at, n); });
+}
+
+double VectorOps::subtract(double a, const V& v, V& r) {
+  return sum_chunks([&](auto at, auto n) { return kernels_.fp64.subtract({v.data() + at, 0, 1}, &a, r.data() + at, n); });
+}
+
+void VectorOps::multi_dot(const Basis& basis, int count, const V& w, std::span<double> h) {
+  const int columns = count + 1;
+  double* sums = partial_.data();
+  for_chunks([&](std::int64_t c, std::int64_t at, std::int64_t n) {
+    double* out = sums + c * columns;
+    if (basis.single()) {
+      const auto all = basis.fp32(count);
+      kernels_.fp32.multi_dot({all.data + at, all.stride, count}, w.data() + at, out, n);
+    } else {
+      const auto all = basis.fp64(count);
+      kernels_.fp64.multi_dot({all.data + at, all.stride, count}, w.data() + at, out, n);
+    }
+    out[count] = kernels_.dot(w.data() + at, w.data() + at, n);
+  });
+  tree_and_reduce(columns, h.first(static_cast<std::size_t>(columns)));
+}
+
+double VectorOps::subtract(const Basis& basis, std::span<const double> h, V& w) {
+  const int count = static_cast<int>(h.size());
+  return sum_chunks([&](auto at, auto n) {
+    if (basis.single()) {
+      const auto all = basis.fp32(count);
+      return kernels_.fp32.subtract({all.data + at, all.stride, count}, h.data(), w.data() + at, n);
+    }
+    const auto all = basis.fp64(count);
+    return kernels_.fp64.subtract({all.data + at, all.stride, count}, h.data(), w.data() + at, n);
+  });
+}
+
+void VectorOps::combine(const Basis& basis, std::span<const double> y, V& u) {
+  for (std::size_t j = 0; j < y.size(); ++j) negated_[static_cast<std::int64_t>(j)] = -y[j];
+  for_chunks([&](auto, auto at, auto n) { std::memset(u.data() + at, 0, static_cast<std::size_t>(n) * sizeof(double)); });
+  subtract(basis, negated_.span().first(y.size()), u);
+}
+
+void VectorOps::store(double a, const V& w, Basis& basis, int j) {
+  for_chunks([&](auto, auto at, auto n) {
+    if (basis.single()) {
+      kernels_.fp32.store_scaled(a, w.data() + at, basis.column32(j) + at, n);
+    } else {
+      kernels_.fp64.store_scaled(a, w.data() + at, basis.column64(j) + at, n);
+    }
+  });
+}
+
+void VectorOps::fetch(const Basis& basis, int j, V& u) {
+  for_chunks([&](auto, auto at, auto n) {
+    if (basis.single()) {
+      const auto all = basis.fp32(j + 1);
+      std::copy_n(all.data + j * all.stride + at, n, u.data() + at);
+    } else {
+      const auto all = basis.fp64(j + 1);
+      std::copy_n(all.data + j * all.stride + at, n, u.data() + at);
+    }
+  });
+}
+
+}  // namespace echelon

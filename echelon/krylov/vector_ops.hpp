@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The vector work of the Krylov methods, fused so that each vector is read once. Every sum has the shape of
+// reduction_tree.hpp and goes through the communicator: the same bits for every thread count and SIMD width.
+// Threads share whole chunks; short vectors stay on one thread. A VectorOps owns its scratch, so no call allocates.
+// Vectors are on the host and of the length given at construction.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "echelon/base/array.hpp"
+#include "echelon/comm/communicator.hpp"
+#include "echelon/krylov/vector_kernels.hpp"
+
+namespace echelon {
+
+/// Columns of length n kept in FP64 or FP32; arithmetic with them is FP64.
+class Basis {
+ public:
+  Basis() = default;
+  Basis(std::int64_t n, int columns, bool single);
+  static std::int64_t bytes(std::int64_t n, int columns, bool single);
+  bool single() const { return single_; }
+  ColumnsView<double> fp64(int count) const { return {fp64_.data(), stride_, count}; }
+  ColumnsView<float> fp32(int count) const { return {fp32_.data(), stride_, count}; }
+  double* column64(int j) { return fp64_.data() + j * stride_; }
+  float* column32(int j) { return fp32_.data() + j * stride_; }
+
+ private:
+  bool single_ = false;
+  std::int64_t stride_ = 0;
+  Array<double> fp64_;
+  Array<float> fp32_;
+};
+
+class VectorOps {
+ public:
+  using V = Vector<double>;
+
+  /// `columns`: the most basis columns one call will see.
+  VectorOps(std::int64_t n, int columns, const Communicator& communicator = serial());
+
+  double dot(const V& x, const V& y);
+  /// {x·y, x·x}
+  SumPair dot_and_square(const V& x, const V& y);
+  /// ‖x‖₂, right also where the plain sum of squares would overflow or underflow.
+  double norm(const V& x);
+  /// sqrt(square) where that is safe, and norm(x) where the sum of squares left the range.
+  double norm_from_square(double square, const V& x);
+  /// Largest |x_i|; NaN when one is NaN.
+  double largest(const V& x);
+
+  void axpy(double a, const V& x, V& y);
+  void xpay(const V& x, double a, V& y);
+  void scale(double a, V& x);
+  /// x ← x + a p, r ← r − a q; returns r·r.
+  double cg_update(double a, const V& p, const V& q, V& x, V& r);
+  void bicgstab_direction(double beta, double omega, const V& r, const V& v, V& p);
+  /// {shadow·r, r·r}
+  SumPair bicgstab_update(const BicgstabStep& step);
+  /// r ← r − a v; returns r·r.
+  double subtract(double a, const V& v, V& r);
+
+  /// h[j] = column j · w for j < count, and h[count] = w·w, in one pass over w.
+  void multi_dot(const Basis& basis, int count, const V& w, std::span<double> h);
+  /// w ← w − Σ h[j] column j; returns w·w.
+  double subtract(const Basis& basis, std::span<const double> h, V& w);
+  /// u ← Σ y[j] column j
+  void combine(const Basis& basis, std::span<const double> y, V& u);
+  /// column j ← a w, rounded to the basis' precision
+  void store(double a, const V& w, Basis& basis, int j);
+  /// u ← column j
+  void fetch(const Basis& basis, int j, V& u);
+
+ private:
+  template <class Work>
+  void for_chunks(Work work) const;
+  template <class Work>
+  double sum_chunks(Work work);
+  template <class Work>
+  SumPair sum_chunk_pairs(Work work);
+  /// The tree over chunks of `columns` sums a chunk; the totals end in totals[0 … columns).
+  void tree_and_reduce(int columns, std::span<double> totals);
+
+  std::int64_t n_;
+  const Communicator& communicator_;
+  const VectorKernels& kernels_;
+  int columns_;
+  Array<double> partial_;
+  Array<double> negated_;
+};
+
+}  // namespace echelon

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels of vector_kernels.hpp with SIMD. Lane l of a chunk's sum takes elements l, l+32, …: a pack of w lanes holds
+// w neighbours, 32/w packs make one row of lanes, and what is left over at the end goes to its lane one by one. So every
+// width adds the same numbers in the same order. Where the instruction set has no fused multiply-add (or vectors without a
+// fixed size) a pack is one double and fma is the library's.
+// Bytes an element: dot 16, axpy 24, cg_update 48, multi_dot and subtract 8 (fp32: 4) a column, w staying in L1.
+#include "echelon/base/fma.hpp"
+#include "echelon/krylov/reduction_tree.hpp"
+#include "echelon/krylov/vector_kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "echelon/krylov/vector_ops_host.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace echelon {
+namespace HWY_NAMESPACE {
+
+#if HWY_HAVE_SCALABLE || HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+using Pack = double;
+constexpr int width = 1;
+HWY_INLINE Pack zero() { return 0; }
+HWY_INLINE Pack all(double a) { return a; }
+HWY_INLINE Pack load(const double* p) { return *p; }
+HWY_INLINE Pack load(const float* p) { return *p; }
+HWY_INLINE void store(Pack a, double* p) { *p = a; }
+HWY_INLINE void store(Pack a, float* p) { *p = static_cast<float>(a); }
+HWY_INLINE Pack times(Pack a, Pack b) { return a * b; }
+HWY_INLINE Pack mul_add(Pack a, Pack b, Pack c) { return fma(a, b, c); }
+HWY_INLINE Pack neg_mul_add(Pack a, Pack b, Pack c) { return fma(-a, b, c); }
+#else
+namespace hn = hwy::HWY_NAMESPACE;
+using Doubles = hn::CappedTag<double, 8>;
+using Floats = hn::Rebind<float, Doubles>;
+using Pack = hn::Vec<Doubles>;
+constexpr int width = static_cast<int>(hn::MaxLanes(Doubles()));
+HWY_INLINE Pack zero() { return hn::Zero(Doubles()); }
+HWY_INLINE Pack all(double a) { return hn::Set(Doubles(), a); }
+HWY_INLINE Pack load(const double* p) { return hn::LoadU(Doubles(), p); }
+HWY_INLINE Pack load(const float* p) { return hn::PromoteTo(Doubles(), hn::LoadU(Floats(), p)); }
+HWY_INLINE void store(Pack a, double* p) { hn::StoreU(a, Doubles(), p); }
+HWY_INLINE void store(Pack a, float* p) { hn::StoreU(hn::DemoteTo(Floats(), a), Floats(), p); }
+HWY_INLINE Pack times(Pack a, Pack b) { return hn::Mul(a, b); }
+HWY_INLINE Pack mul_add(Pack a, Pack b, Pack c) { return hn::MulAdd(a, b, c); }
+HWY_INLINE Pack neg_mul_add(Pack a, Pack b, Pack c) { return hn::NegMulAdd(a, b, c); }
+#endif
+
+constexpr int packs = reduction::lanes / width;
+constexpr std::int64_t row = reduction::lanes;
+/// Columns that share one read of w; as many as the registers hold sums for.
+constexpr int group = packs <= 4 ? 4 : 1;
+
+/// The 32 lane sums of one chunk.
+struct LaneSums {
+  Pack part[packs];
+  HWY_INLINE LaneSums() {
+    for (int k = 0; k < packs; ++k) part[k] = zero();
+  }
+};
+
+/// The lanes by halves, after `tail(lane)` has added what one lane still lacks, for the first `left` lanes.
+template <class Tail>
+HWY_INLINE double folded(const LaneSums& sums, std::int64_t left, Tail tail) {
+  double lane[reduction::lanes];
+  for (int k = 0; k < packs; ++k) store(sums.part[k], lane + k * width);
+  for (std::int64_t l = 0; l < left; ++l) lane[l] = tail(l, lane[l]);
+  for (int half = reduction::lanes / 2; half > 0; half /= 2) {
+    for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
+  }
+  return lane[0];
+}
+
+template <class T>
+double dot_of(const T* x, const double* y, std::int64_t n) {
+  LaneSums sums;
+  std::int64_t i = 0;
+  for (; i + row <= n; i += row) {
+    for (int k = 0; k < packs; ++k) sums.part[k] = mul_add(load(x + i + k * width), load(y + i + k * width), sums.part[k]);
+  }
+  return folded(sums, n - i, [&](std::int64_t l, double sum) { return fma(double(x[i + l]), y[i + l], sum); });
+}
+
+SumPair dot_and_square(const double* x, const double* y, std::int64_t n) {
+  LaneSums xy, xx;
+  std::int64_t i = 0;
+  for (; i + row <= n; i += row) {
+    for (int k = 0; k < packs; ++k) {
+      const Pack a = load(x + i + k * width);
+      xy.part[k] = mul_add(a, load(y + i + k * width), xy.part[k]);
+      xx.part[k] = mul_add(a, a, xx.part[k]);
+    }
+  }
+  return {folded(xy, n - i, [&](std::int64_t l, double sum) { return fma(x[i + l], y[i + l], sum); }),
+          folded(xx, n - i, [&](std::int64_t l, double sum) { return fma(x[i + l], x[i + l], sum); })};
+}
+
+double scaled_square(double a, const double* x, std::int64_t n) {
+  LaneSums sums;
+  std::int64_t i = 0;
+  for (; i + row <= n; i += row) {
+    for (int k = 0; k < packs; ++k) {
+      const Pack scaled = times(all(a), load(x + i + k * width));
+      sums.part[k] = mul_add(scaled, scaled, sums.part[k]);
+    }
+  }
+  return folded(sums, n - i, [&](std::int64_t l, double sum) { return fma(a * x[i + l], a * x[i + l], sum); });
+}
+
+void axpy(double a, const double* x, double* y, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) store(mul_add(all(a), load(x + i), load(y + i)), y + i);
+  for (; i < n; ++i) y[i] = fma(a, x[i], y[i]);
+}
+
+void xpay(const double* x, double a, double* y, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) store(mul_add(all(a), load(y + i), load(x + i)), y + i);
+  for (; i < n; ++i) y[i] = fma(a, y[i], x[i]);
+}
+
+double cg_update(double a, const double* p, const double* q, double* x, double* r, std::int64_t n) {
+  LaneSums sums;
+  std::int64_t i = 0;
+  for (; i + row <= n; i += row) {
+    for (int k = 0; k < packs; ++k) {
+      const std::int64_t at = i + k * width;
+      store(mul_add(all(a), load(p + at), load(x + at)), x + at);
+      const Pack left = neg_mul_add(all(a), load(q + at), load(r + at));
+      store(left, r + at);
+      sums.part[k] = mul_add(left, left, sums.part[k]);
+    }
+  }
+  return folded(sums, n - i, [&](std::int64_t l, double sum) {
+    const std::int64_t at = i + l;
+    x[at] = fma(a, p[at], x[at]);
+    r[at] = fma(-a, q[at], r[at]);
+    return fma(r[at], r[at], sum);
+  });
+}
+
+void bicgstab_direction(double beta, double omega, const double* r, const double* v, double* p, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) {
+    store(mul_add(all(beta), neg_mul_add(all(omega), load(v + i), load(p + i)), load(r + i)), p + i);
+  }
+  for (; i < n; ++i) p[i] = fma(beta, fma(-omega, v[i], p[i]), r[i]);
+}
+
+SumPair bicgstab_update(const BicgstabStep& step, std::int64_t begin, std::int64_t n) {
+  const double alpha = step.alpha, omega = step.omega;
+  const double *p_hat = step.p_hat + begin, *s_hat = step.s_hat + begin, *t = step.t + begin, *shadow = step.shadow + begin;
+  double *x = step.x + begin, *r = step.r + begin;
+  LaneSums shadow_r, squares;
+  std::int64_t i = 0;
+  for (; i + row <= n; i += row) {
+    for (int k = 0; k < packs; ++k) {
+      const std::int64_t at = i + k * width;
+      store(mul_add(all(omega), load(s_hat + at), mul_add(all(alpha), load(p_hat + at), load(x + at))), x + at);
+      const Pack left = neg_mul_add(all(omega), load(t + at), load(r + at));
+      store(left, r + at);
+      shadow_r.part[k] = mul_add(load(shadow + at), left, shadow_r.part[k]);
+      squares.part[k] = mul_add(left, left, squares.part[k]);
+    }
+  }
+  const double first = folded(shadow_r, n - i, [&](std::int64_t l, double sum) {
+    const std::int64_t at = i + l;
+    x[at] = fma(omega, s_hat[at], fma(alpha, p_hat[at], x[at]));
+    r[at] = fma(-omega, t[at], r[at]);
+    return fma(shadow[at], r[at], sum);
+  });
+  return {first, folded(squares, n - i, [&](std::int64_t l, double sum) { return fma(r[i + l], r[i + l], sum); })};
+}
+
+template <class T>
+void multi_dot(ColumnsView<T> V, const double* w, double* sums, std::int64_t n) {
+  int j = 0;
+  for (; j + group <= V.count; j += group) {
+    const T* v = V.data + j * V.stride;
+    LaneSums part[group];
+    std::int64_t i = 0;
+    for (; i + row <= n; i += row) {
+      for (int k = 0; k < packs; ++k) {
+        const Pack in = load(w + i + k * width);
+        for (int c = 0; c < group; ++c) {
+          part[c].part[k] = mul_add(load(v + c * V.stride + i + k * width), in, part[c].part[k]);
+        }
+      }
+    }
+    for (int c = 0; c < group; ++c) {
+      const T* column = v + c * V.stride;
+      sums[j + c] =
+          folded(part[c], n - i, [&](std::int64_t l, double sum) { return fma(double(column[i + l]), w[i + l], sum); });
+    }
+  }
+  for (; j < V.count; ++j) sums[j] = dot_of(V.data + j * V.stride, w, n);
+}
+
+/// w ← w − (C columns of v) h, C columns to one read and write of w.
+template <int C, class T>
+HWY_INLINE void subtract_columns(const T* v, std::int64_t stride, const double* h, double* w, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) {
+    Pack sum = load(w + i);
+    for (int c = 0; c < C; ++c) sum = neg_mul_add(all(h[c]), load(v + c * stride + i), sum);
+    store(sum, w + i);
+  }
+  for (; i < n; ++i) {
+    for (int c = 0; c < C; ++c) w[i] = fma(-h[c], double(v[c * stride + i]), w[i]);
+  }
+}
+
+template <class T>
+double subtract(ColumnsView<T> V, const double* h, double* w, std::int64_t n) {
+  int j = 0;
+  for (; j + 4 <= V.count; j += 4) subtract_columns<4>(V.data + j * V.stride, V.stride, h + j, w, n);
+  for (; j < V.count; ++j) subtract_columns<1>(V.data + j * V.stride, V.stride, h + j, w, n);
+  return dot_of(w, w, n);
+}
+
+template <class T>
+void store_scaled(double a, const double* w, T* v, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) store(times(all(a), load(w + i)), v + i);
+  for (; i < n; ++i) v[i] = static_cast<T>(a * w[i]);
+}
+
+template <class T>
+BasisKernels<T> basis_kernels() {
+  return {multi_dot<T>, subtract<T>, store_scaled<T>};
+}
+
+VectorKernels kernels() {
+  return {dot_of<double>,  dot_and_square,          scaled_square,         axpy, xpay, cg_update, bicgstab_direction,
+          bicgstab_update, basis_kernels<double>(), basis_kernels<float>()};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace echelon
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace echelon {
+
+HWY_EXPORT(kernels);
+
+VectorKernels choose_vector_kernels() { return HWY_DYNAMIC_DISPATCH(kernels)(); }
+
+const VectorKernels& vector_kernels() {
+  static const VectorKernels chosen = choose_vector_kernels();
+  return chosen;
+}
+
+}  // namespace echelon
+#endif
