@@ -38,7 +38,8 @@ class StructMatrix final : public Operator<T> {
   /// All zero. Throws Error(bad_argument) for sizes < 1, and will_not_fit before allocating what cannot be had.
   StructMatrix(Grid grid, Stencil stencil, int dof = 1);
 
-  /// fill(i, j, k, entry, block): writes the b·b column-major values of one block; called only for neighbours inside.
+  /// fill(i, j, k, entry, block): writes the b·b column-major values of one block; called only for neighbours inside,
+  /// from several threads at once, each block once. What it throws is passed on.
   using Fill = std::function<void(std::int64_t i, std::int64_t j, std::int64_t k, int entry, std::span<T> block)>;
   void fill(const Fill& function);
 

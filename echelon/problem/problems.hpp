@@ -8,20 +8,24 @@
 
 namespace echelon::problems {
 
-/// −Δu on the unit cube (square, interval), u = 0 on the boundary, N interior points a direction, h = 1/(N+1), the rows
-/// multiplied by h² as users of 7-point codes expect (diagonal 6 for star7). star7: second-order differences. box27: the
-/// 27-point stencil 26, −1, …, −1 of HPCG. star5, box9: the same in 2-D. Other stencils: the graph Laplacian with
-/// weights 1/|o|². Different spacings when the grid is not cubic are those of the unit cube.
+/// −Δu on the unit cube (square, interval), u = 0 on the boundary, N interior points a direction, h_d = 1/(N_d + 1), the
+/// rows multiplied by h², h the smallest spacing, as users of 7-point codes expect (diagonal 6 for star7 on a cube). The
+/// full 3×3×3 cube and 3×3 square: 26 (8) and −1, as in HPCG, whatever the spacings; on a cube this is 9h² (3h²) times −Δ to
+/// second order. Every other symmetric stencil: weights h²/|o|² with |o| the distance in the unit cube, which for star5 and
+/// star7 are the second-order differences. Throws Error(bad_argument) for stencils without symmetry or without neighbours,
+/// and for those that do not reach along an axis the grid extends in.
 StructMatrix<double> poisson(Grid grid, const Stencil& stencil);
 
 struct ConvDiffOptions {
-  double peclet = 10;      // |velocity|·length/diffusion
-  double velocity[3] = {1.0, 0.5, 0.25};
+  double peclet = 10;                     // |velocity|·length/diffusion
+  double velocity[3] = {1.0, 0.5, 0.25};  // only its direction counts
 };
-/// −Δu + Pe v·∇u, Dirichlet; star stencils: diffusion by second-order, convection by first-order upwind differences.
+/// −Δu + Pe (v/|v|)·∇u, Dirichlet, rows multiplied by h² as for `poisson`: second-order differences for diffusion,
+/// first-order upwind ones for convection. The stencil must be star5, star7 or their 1-D kin: ±1 along the axes.
 StructMatrix<double> convection_diffusion(Grid grid, const Stencil& stencil, const ConvDiffOptions& options = {});
 
-/// Random values in (−1, 1), made strictly (block) diagonally dominant; the same bits for the same seed everywhere.
+/// Random values in (−1, 1); the diagonal is 1 to 2 larger than the sum of the row's other magnitudes, so scalar rows and
+/// blocks are strictly dominant. A value depends on the seed and its own place only: the same bits for every thread count.
 StructMatrix<double> random(Grid grid, const Stencil& stencil, int dof, std::uint64_t seed);
 
 }  // namespace echelon::problems

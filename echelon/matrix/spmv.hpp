@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels behind BlockCsr and StructMatrix products: y = A x, or y = b − A x with the product rounded first.
+// Every scalar row is one chain of fma from 0, over stored blocks and their columns in ascending order, on every machine,
+// thread count and place. A kernel handles a range for one thread; the tables hold one kernel a block size.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/shapes.hpp"
+#include "echelon/matrix/stencil.hpp"
+
+namespace echelon {
+
+template <class T>
+struct SpmvVectors {
+  const T* x;
+  T* y;
+  const T* b;  // null: y = A x
+};
+
+/// A structured matrix in user order, as the kernels take it.
+template <class T>
+struct StructView {
+  Grid grid;
+  std::span<const Offset> offsets;
+  int block;
+  const T* values;
+};
+
+template <class T>
+struct SpmvKernels {
+  using Rows = void (*)(const BlockCsrView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end);
+  using Points = void (*)(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end);
+  std::array<Rows, shapes::largest_block + 1> rows;      // of block CSR
+  std::array<Points, shapes::largest_block + 1> points;  // of a grid
+};
+
+/// The tables for this machine's instruction set, chosen once.
+template <class T>
+const SpmvKernels<T>& spmv_kernels();
+
+}  // namespace echelon

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// SpMV on the host, compiled once an instruction set. Block CSR moves b²·8 + 4 bytes a block and 16·b + 8 a row besides x;
+// a structured line moves b²·8 bytes a block and no indices: it runs entry by entry over a strip of y that stays in cache,
+// so lanes run over grid points (b = 1) or over the rows of a block.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "echelon/matrix/spmv_host.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "echelon/base/small_block.hpp"
+#include "echelon/matrix/spmv.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace echelon {
+namespace HWY_NAMESPACE {
+
+constexpr std::int64_t strip_scalars = 1024;  // 8 KiB of y: with its x and values well inside the first-level cache
+
+template <int B, class T>
+void csr_rows(const BlockCsrView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end) {
+  const std::int64_t b = extent<B>(A.block);
+  for (std::int64_t i = begin; i < end; ++i) {
+    T fixed[B > 0 ? B : 1];
+    T* sum = B > 0 ? fixed : v.y + i * b;
+    for (int r = 0; r < b; ++r) sum[r] = 0;
+    for (std::int64_t e = A.row_start[i]; e < A.row_start[i + 1]; ++e) {
+      add_product<B>(A.block, A.values + e * b * b, v.x + A.column[e] * b, sum);
+    }
+    if (v.b) {
+      for (int r = 0; r < b; ++r) v.y[i * b + r] = v.b[i * b + r] - sum[r];
+    } else if (B > 0) {
+      for (int r = 0; r < b; ++r) v.y[i * b + r] = sum[r];
+    }
+  }
+}
+
+/// Points [begin, end) of one line along x, the line being (j, k): entry by entry, each over the points that have it.
+template <int B, class T>
+void struct_strip(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t line, std::int64_t begin, std::int64_t end) {
+  const std::int64_t b = extent<B>(A.block);
+  const Grid& g = A.grid;
+  const std::int64_t j = line % g.ny, k = line / g.ny;
+  T* HWY_RESTRICT y = v.y + (line * g.nx + begin) * b;
+  const std::int64_t scalars = (end - begin) * b;
+  for (std::int64_t s = 0; s < scalars; ++s) y[s] = 0;
+  for (std::size_t e = 0; e < A.offsets.size(); ++e) {
+    const Offset o = A.offsets[e];
+    if (j + o.y < 0 || j + o.y >= g.ny || k + o.z < 0 || k + o.z >= g.nz) continue;
+    const std::int64_t first = std::max<std::int64_t>(begin, -std::int64_t{o.x});
+    const std::int64_t last = std::min<std::int64_t>(end, g.nx - o.x);
+    if (first >= last) continue;
+    const T* HWY_RESTRICT values = A.values + (static_cast<std::int64_t>(e) * g.points() + line * g.nx + first) * b * b;
+    const T* HWY_RESTRICT x = v.x + g.index(first + o.x, j + o.y, k + o.z) * b;
+    T* HWY_RESTRICT out = y + (first - begin) * b;
+    for (std::int64_t i = 0; i < last - first; ++i) add_product<B>(A.block, values + i * b * b, x + i * b, out + i * b);
+  }
+  if (v.b) {
+    const T* HWY_RESTRICT right = v.b + (line * g.nx + begin) * b;
+    for (std::int64_t s = 0; s < scalars; ++s) y[s] = right[s] - y[s];
+  }
+}
+
+template <int B, class T>
+void struct_points(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end) {
+  const std::int64_t strip = std::max<std::int64_t>(1, strip_scalars / A.block);
+  const std::int64_t nx = A.grid.nx;
+  while (begin < end) {
+    const std::int64_t line = begin / nx;
+    const std::int64_t stop = std::min({begin + strip, end, (line + 1) * nx});
+    struct_strip<B>(A, v, line, begin - line * nx, stop - line * nx);
+    begin = stop;
+  }
+}
+
+template <class T>
+SpmvKernels<T> kernels() {
+  return {shapes::table<typename SpmvKernels<T>::Rows>([]<int B>() { return &csr_rows<B, T>; }),
+          shapes::table<typename SpmvKernels<T>::Points>([]<int B>() { return &struct_points<B, T>; })};
+}
+
+SpmvKernels<double> double_kernels() { return kernels<double>(); }
+SpmvKernels<float> float_kernels() { return kernels<float>(); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace echelon
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace echelon {
+
+HWY_EXPORT(double_kernels);
+HWY_EXPORT(float_kernels);
+
+template <>
+const SpmvKernels<double>& spmv_kernels<double>() {
+  static const SpmvKernels<double> table = HWY_DYNAMIC_DISPATCH(double_kernels)();
+  return table;
+}
+
+template <>
+const SpmvKernels<float>& spmv_kernels<float>() {
+  static const SpmvKernels<float> table = HWY_DYNAMIC_DISPATCH(float_kernels)();
+  return table;
+}
+
+}  // namespace echelon
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// h²(−Δu + Pe v·∇u), |v| = 1. Along axis d with spacing h_d: diffusion −(h/h_d)² (1, −2, 1); convection with c = Pe v_d
+// h²/h_d takes the upwind neighbour: c > 0 gives −c at the point before and c at the centre, c < 0 gives c after and −c at
+// the centre.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "echelon/base/error.hpp"
+#include "echelon/problem/problems.hpp"
+#include "echelon/problem/spacing.hpp"
+
+namespace echelon::problems {
+namespace {
+
+void require_unit_star(const Stencil& stencil) {
+  for (const Offset& o : stencil.offsets()) {
+    if (std::abs(o.x) + std::abs(o.y) + std::abs(o.z) <= 1) continue;
+    throw Error(ErrorCode::bad_argument, fmt::format("convection_diffusion is not defined on the stencil '{}': it needs ±1 "
+                                                     "along the axes only (star5, star7), and ({},{},{}) is there",
+                                                     stencil.name(), o.x, o.y, o.z));
+  }
+}
+
+}  // namespace
+
+StructMatrix<double> convection_diffusion(Grid grid, const Stencil& stencil, const ConvDiffOptions& options) {
+  StructMatrix<double> A(grid, stencil, 1);
+  require_unit_star(stencil);
+  const Spacing space = spacing("convection_diffusion", grid, stencil);
+  double speed = 0;
+  for (int d = 0; d < 3; ++d) speed = std::hypot(speed, space.coupled[d] ? options.velocity[d] : 0.0);
+  if (!std::isfinite(speed) || !std::isfinite(options.peclet)) {
+    throw Error(ErrorCode::bad_argument, "convection_diffusion: velocity and Péclet number must be finite");
+  }
+  std::vector<double> value(static_cast<std::size_t>(stencil.size()), 0.0);
+  double diagonal = 0;
+  for (int d = 0; d < 3; ++d) {
+    if (!space.coupled[d]) continue;
+    const double diffusion = (space.smallest / space.h[d]) * (space.smallest / space.h[d]);
+    const double direction = speed > 0 ? options.velocity[d] / speed : 0;
+    const double convection = options.peclet * direction * space.smallest * (space.smallest / space.h[d]);
+    const Offset before{-(d == 0), -(d == 1), -(d == 2)}, after{d == 0, d == 1, d == 2};
+    value[stencil.find(before)] = -diffusion - std::fmax(convection, 0);
+    value[stencil.find(after)] = -diffusion + std::fmin(convection, 0);
+    diagonal += 2 * diffusion + std::abs(convection);
+  }
+  value[stencil.center()] = diagonal;
+  A.fill([&](std::int64_t, std::int64_t, std::int64_t, int e, std::span<double> block) { block[0] = value[e]; });
+  return A;
+}
+
+}  // namespace echelon::problems

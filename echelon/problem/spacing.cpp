@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/problem/spacing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "echelon/base/error.hpp"
+
+namespace echelon::problems {
+
+Spacing spacing(const char* problem, const Grid& grid, const Stencil& stencil) {
+  const auto refuse = [&](const std::string& why) -> Error {
+    return Error(ErrorCode::bad_argument,
+                 fmt::format("{} is not defined on the stencil '{}': {}", problem, stencil.name(), why));
+  };
+  if (stencil.size() == 1) throw refuse("it has no neighbours");
+  if (!stencil.symmetric()) throw refuse("it is not symmetric (−o is missing for some offset o)");
+  const std::int64_t sides[3] = {grid.nx, grid.ny, grid.nz};
+  Spacing result{};
+  result.smallest = 1;
+  for (int d = 0; d < 3; ++d) {
+    result.coupled[d] = std::any_of(stencil.offsets().begin(), stencil.offsets().end(), [&](const Offset& o) {
+      return (d == 0 ? o.x : d == 1 ? o.y : o.z) != 0;
+    });
+    if (!result.coupled[d] && sides[d] > 1) {
+      throw refuse(fmt::format("it couples nothing along {}, where the grid has {} points", "xyz"[d], sides[d]));
+    }
+    result.h[d] = 1.0 / static_cast<double>(sides[d] + 1);
+    if (result.coupled[d]) result.smallest = std::min(result.smallest, result.h[d]);
+  }
+  return result;
+}
+
+}  // namespace echelon::problems
