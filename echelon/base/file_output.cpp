@@ -51,7 +51,8 @@ int open_beside(const std::string& target, std::string& name) {
 
 }  // namespace
 
-FileOutput::FileOutput(const std::string& path, std::int64_t expected_bytes) : path_(path), expected_(expected_bytes), exact_(expected_bytes > 0) {
+FileOutput::FileOutput(const std::string& path, std::int64_t expected_bytes)
+    : path_(path), expected_(expected_bytes), exact_(expected_bytes > 0) {
   if (path.empty()) throw Error(ErrorCode::write_failed, "the name of the file to write is empty");
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
@@ -64,7 +65,7 @@ FileOutput::FileOutput(const std::string& path, std::int64_t expected_bytes) : p
   }
   target_ = follow_links(path);
   // A file one may not write stays as it is, though its folder would allow a rename over it.
-  if (exists && ::access(target_.c_str(), W_OK) != 0) fail("open", errno);
+  if (exists && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0) fail("open", errno);
   std::string name;
   descriptor_ = open_beside(target_, name);
   if (descriptor_ < 0) fail("create a temporary file beside it", errno);

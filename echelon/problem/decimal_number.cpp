@@ -24,7 +24,8 @@ Number parse_slowly(const char*& p, const char* end) {
     if (!same_word(p, end, word)) continue;
     p += word.size();
     const bool nan = word == "nan";
-    return {Shape::nonfinite, sign * (nan ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity())};
+    return {Shape::nonfinite,
+            sign * (nan ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity())};
   }
 
   const char* const first = p;

@@ -25,13 +25,13 @@ struct ReadOptions {
 
 /// What was noticed on the way; none of it is an error.
 struct ReadNotes {
-  std::int64_t bytes = 0;         // of text, after decompression
-  std::int64_t entries = 0;       // as in the file, before symmetric expansion
-  std::int64_t duplicates = 0;    // entries merged into an earlier one
+  std::int64_t bytes = 0;           // of text, after decompression
+  std::int64_t entries = 0;         // as in the file, before symmetric expansion
+  std::int64_t duplicates = 0;      // entries merged into an earlier one
   std::int64_t explicit_zeros = 0;  // kept in a coordinate file; an array file has no pattern, there they are dropped
   std::int64_t denormals = 0;
-  std::int64_t nonfinite = 0;     // only with allow_nonfinite
-  bool sorted = true;             // the entries came in row or column order
+  std::int64_t nonfinite = 0;  // only with allow_nonfinite
+  bool sorted = true;          // the entries came in row or column order
   std::string symmetry = "general";
   std::string field = "real";
   double seconds = 0;

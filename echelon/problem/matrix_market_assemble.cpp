@@ -59,7 +59,8 @@ Array<std::int64_t> place_rows(const TextSource& source, const Header& header, s
   std::int64_t expected = 0;
   for (const auto one : stored) expected += one;
   if (expected != total) {
-    throw Error(ErrorCode::duplicate_entry, "a row has more than 4294967295 entries, most of them duplicates", source.name());
+    throw Error(ErrorCode::duplicate_entry, "a row has more than 4294967295 entries, most of them duplicates",
+                source.name());
   }
   return row_start;
 }
@@ -85,9 +86,9 @@ void scatter(const Header& header, Part& part, Csr& csr) {
 }
 
 struct RowFindings {
-  std::int64_t merged_places = 0;    // stored entries that disappear
-  std::int64_t merged_entries = 0;   // the same without mirror images
-  std::int64_t duplicate_row = -1;   // the first
+  std::int64_t merged_places = 0;   // stored entries that disappear
+  std::int64_t merged_entries = 0;  // the same without mirror images
+  std::int64_t duplicate_row = -1;  // the first
   std::int64_t duplicate_column = -1;
   std::int64_t overflow_row = -1;
   std::int64_t overflow_column = -1;
@@ -96,7 +97,8 @@ struct RowFindings {
 /// Sorts one row stably and merges equal columns at its front; returns how many places stay in use.
 class RowFinisher {
  public:
-  RowFinisher(const Header& header, Duplicates policy, RowFindings& findings) : header_(header), policy_(policy), findings_(findings) {}
+  RowFinisher(const Header& header, Duplicates policy, RowFindings& findings)
+      : header_(header), policy_(policy), findings_(findings) {}
 
   std::int64_t finish(std::int64_t row, std::int32_t* column, double* values, std::int64_t count) {
     std::int64_t i = 1;
@@ -168,11 +170,12 @@ class RowFinisher {
       ++ordinal;
     });
   }
-  throw Error(ErrorCode::duplicate_entry,
-              fmt::format("entry ({}, {}) is there more than once; the file has {} duplicate{} in all, and they were to be refused; "
-                          "remove them, or choose to sum them or to keep the last",
-                          row + 1, column + 1, count, count == 1 ? "" : "s"),
-              place(source, find_entry_line(source, header.body, second)));
+  throw Error(
+      ErrorCode::duplicate_entry,
+      fmt::format("entry ({}, {}) is there more than once; the file has {} duplicate{} in all, and they were to be refused; "
+                  "remove them, or choose to sum them or to keep the last",
+                  row + 1, column + 1, count, count == 1 ? "" : "s"),
+      place(source, find_entry_line(source, header.body, second)));
 }
 
 Csr without_gaps(const Csr& csr, const Array<std::int64_t>& used) {
@@ -195,7 +198,8 @@ Csr without_gaps(const Csr& csr, const Array<std::int64_t>& used) {
 
 }  // namespace
 
-Csr assemble(const TextSource& source, const Header& header, std::vector<Part> parts, const ReadOptions& options, ReadNotes& notes) {
+Csr assemble(const TextSource& source, const Header& header, std::vector<Part> parts, const ReadOptions& options,
+             ReadNotes& notes) {
   Csr csr;
   csr.row_start = place_rows(source, header, parts);
   csr.column = Array<std::int32_t>(csr.row_start[header.rows]);
@@ -203,7 +207,8 @@ Csr assemble(const TextSource& source, const Header& header, std::vector<Part> p
   for_each_part(static_cast<int>(parts.size()), [&](int t) {
     auto& part = parts[static_cast<std::size_t>(t)];
     const bool keep_zeros = header.format == Format::coordinate;
-    if (header.mirrored()) return keep_zeros ? scatter<true, true>(header, part, csr) : scatter<true, false>(header, part, csr);
+    if (header.mirrored())
+      return keep_zeros ? scatter<true, true>(header, part, csr) : scatter<true, false>(header, part, csr);
     return keep_zeros ? scatter<false, true>(header, part, csr) : scatter<false, false>(header, part, csr);
   });
   if (options.duplicates != Duplicates::refuse) parts.clear();
@@ -230,10 +235,12 @@ Csr assemble(const TextSource& source, const Header& header, std::vector<Part> p
       refuse_duplicate(source, header, parts, range, notes.duplicates);
     }
     if (range.overflow_row >= 0 && !options.allow_nonfinite) {
-      throw Error(ErrorCode::nonfinite_value,
-                  fmt::format("the sum of the duplicates of entry ({}, {}) is too large for a double; correct them, or keep the last",
-                              range.overflow_row + 1, range.overflow_column + 1),
-                  source.name());
+      throw Error(
+          ErrorCode::nonfinite_value,
+          fmt::format(
+              "the sum of the duplicates of entry ({}, {}) is too large for a double; correct them, or keep the last",
+              range.overflow_row + 1, range.overflow_column + 1),
+          source.name());
     }
   }
   return gaps > 0 ? without_gaps(csr, used) : std::move(csr);

@@ -17,6 +17,7 @@ struct Csr {
 };
 
 /// Uses up the parts. Counts merged duplicates in `notes`, or refuses them, as the options say.
-Csr assemble(const TextSource& source, const Header& header, std::vector<Part> parts, const ReadOptions& options, ReadNotes& notes);
+Csr assemble(const TextSource& source, const Header& header, std::vector<Part> parts, const ReadOptions& options,
+             ReadNotes& notes);
 
 }  // namespace echelon::matrix_market

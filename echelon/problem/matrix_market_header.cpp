@@ -59,7 +59,8 @@ std::string lower(std::string_view word) {
 }
 
 template <class Word, std::size_t n>
-Word one_of(const TextSource& source, const Token& token, const char* what, const std::array<std::pair<const char*, Word>, n>& legal) {
+Word one_of(const TextSource& source, const Token& token, const char* what,
+            const std::array<std::pair<const char*, Word>, n>& legal) {
   const std::string got = lower(token.text);
   std::string list;
   for (const auto& [name, value] : legal) {
@@ -76,10 +77,11 @@ Word one_of(const TextSource& source, const Token& token, const char* what, cons
 void read_banner(const TextSource& source, LineReader& lines, Header& header) {
   const auto banner = lines.tokens(6);
   if (banner.empty() || lower(banner[0].text) != "%%matrixmarket") {
-    refuse(source, 0,
-           fmt::format("this is not a Matrix Market file: it starts with {} instead of \"%%MatrixMarket matrix coordinate real "
-                       "general\"",
-                       banner.empty() ? "a blank line" : quoted_token(source, banner[0].offset)));
+    refuse(
+        source, 0,
+        fmt::format("this is not a Matrix Market file: it starts with {} instead of \"%%MatrixMarket matrix coordinate real "
+                    "general\"",
+                    banner.empty() ? "a blank line" : quoted_token(source, banner[0].offset)));
   }
   if (banner.size() != 5) {
     refuse(source, banner[std::min<std::size_t>(banner.size() - 1, 5)].offset,
@@ -90,15 +92,14 @@ void read_banner(const TextSource& source, LineReader& lines, Header& header) {
   header.format = one_of<Format>(
       source, banner[2], "format",
       std::array<std::pair<const char*, Format>, 2>{{{"coordinate", Format::coordinate}, {"array", Format::array}}});
-  header.field = one_of<Field>(source, banner[3], "field",
-                               std::array<std::pair<const char*, Field>, 4>{{{"real", Field::real},
-                                                                             {"double", Field::real},
-                                                                             {"integer", Field::integer},
-                                                                             {"pattern", Field::pattern}}});
-  header.symmetry = one_of<Symmetry>(source, banner[4], "symmetry",
-                                     std::array<std::pair<const char*, Symmetry>, 3>{{{"general", Symmetry::general},
-                                                                                      {"symmetric", Symmetry::symmetric},
-                                                                                      {"skew-symmetric", Symmetry::skew}}});
+  header.field = one_of<Field>(
+      source, banner[3], "field",
+      std::array<std::pair<const char*, Field>, 4>{
+          {{"real", Field::real}, {"double", Field::real}, {"integer", Field::integer}, {"pattern", Field::pattern}}});
+  header.symmetry = one_of<Symmetry>(
+      source, banner[4], "symmetry",
+      std::array<std::pair<const char*, Symmetry>, 3>{
+          {{"general", Symmetry::general}, {"symmetric", Symmetry::symmetric}, {"skew-symmetric", Symmetry::skew}}});
   if (header.field == Field::pattern && header.format == Format::array) {
     refuse(source, banner[3].offset, "an array file has only values, so \"pattern\" leaves nothing; use coordinate or real");
   }
@@ -107,11 +108,13 @@ void read_banner(const TextSource& source, LineReader& lines, Header& header) {
   }
 }
 
-std::int64_t whole_number(const TextSource& source, const Token& token, const char* what, std::int64_t least, std::int64_t most) {
+std::int64_t whole_number(const TextSource& source, const Token& token, const char* what, std::int64_t least,
+                          std::int64_t most) {
   auto digits = token.text;
   const bool negative = digits.starts_with('-');
   if (negative || digits.starts_with('+')) digits.remove_prefix(1);
-  const bool whole = !digits.empty() && std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool whole =
+      !digits.empty() && std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (!whole) {
     refuse(source, token.offset,
            fmt::format("the number of {} is {}, which is not a whole number", what, quoted_token(source, token.offset)));
@@ -123,22 +126,25 @@ std::int64_t whole_number(const TextSource& source, const Token& token, const ch
   }
   if (negative && !overflow) value = -value;
   if (overflow || value < least || value > most) {
-    refuse(source, token.offset, fmt::format("the number of {} is {}; legal are {} to {}{}", what, quoted_token(source, token.offset),
-                                             least, most, most == largest_side ? " (indices have 32 bits)" : ""));
+    refuse(source, token.offset,
+           fmt::format("the number of {} is {}; legal are {} to {}{}", what, quoted_token(source, token.offset), least, most,
+                       most == largest_side ? " (indices have 32 bits)" : ""));
   }
   return value;
 }
 
 void check_claim(const TextSource& source, const Header& header) {
-  // The shortest lines: "1 1", "1 1 1", "1", each with a line end that the last one may lack.
-  const std::int64_t shortest = header.format == Format::array ? 2 : header.field == Field::pattern ? 4 : 6;
+  // The shortest lines are "1 1" and "1" with a line end that the last one may lack. A coordinate line with a value is
+  // longer, but a file that forgot its values deserves a message about its first line, not about its size.
+  const std::int64_t shortest = header.format == Format::array ? 2 : 4;
   const auto there = static_cast<std::int64_t>(source.text().size()) - header.body;
   const auto room = (there + 1) / shortest;
   if (header.entries > room) {
     refuse(source, header.size_line,
-           fmt::format("the size line promises {} entries, and the {} bytes after it can hold at most {}; the file is cut short or "
-                       "its size line is wrong",
-                       header.entries, there, room));
+           fmt::format(
+               "the size line promises {} entries, and the {} bytes after it can hold at most {}; the file is cut short or "
+               "its size line is wrong",
+               header.entries, there, room));
   }
 }
 
@@ -152,23 +158,25 @@ Header read_header(const TextSource& source) {
   const std::size_t numbers = header.format == Format::coordinate ? 3 : 2;
   for (;;) {
     if (lines.at_end()) {
-      refuse(source, lines.offset(), "the file ends before its size line (rows, columns and, in a coordinate file, entries)");
+      refuse(source, lines.offset(),
+             "the file ends before its size line (rows, columns and, in a coordinate file, entries)");
     }
     header.size_line = lines.offset();
     const auto sizes = lines.tokens(numbers + 1);
     if (sizes.empty() || sizes[0].text.starts_with('%')) continue;
     header.size_line = sizes[0].offset;
     if (sizes.size() != numbers) {
-      refuse(source, sizes.back().offset,
-             fmt::format("the size line has {}{} numbers and needs {}: {}", sizes.size() > numbers ? "more than " : "",
-                         std::min(sizes.size(), numbers), numbers, numbers == 3 ? "rows, columns, entries" : "rows, columns"));
+      refuse(
+          source, sizes.back().offset,
+          fmt::format("the size line has {}{} numbers and needs {}: {}", sizes.size() > numbers ? "more than " : "",
+                      std::min(sizes.size(), numbers), numbers, numbers == 3 ? "rows, columns, entries" : "rows, columns"));
     }
     header.rows = whole_number(source, sizes[0], "rows", 1, largest_side);
     header.columns = whole_number(source, sizes[1], "columns", 1, largest_side);
     if (header.mirrored() && header.rows != header.columns) {
       refuse(source, header.size_line,
-             fmt::format("a {} matrix is square, this one is {} x {}; declare it general", word(header.symmetry), header.rows,
-                         header.columns),
+             fmt::format("a {} matrix is square, this one is {} x {}; declare it general", word(header.symmetry),
+                         header.rows, header.columns),
              ErrorCode::symmetry);
     }
     const std::int64_t n = header.rows;  // products of two 31-bit numbers: no overflow

@@ -30,7 +30,8 @@ MatrixFile read(const TextSource& source, const ReadOptions& options, std::chron
   ReadNotes notes;
   const Header header = read_header(source);
   Csr csr = assemble(source, header, scan_entries(source, header, options, notes), options, notes);
-  BlockCsr<double> matrix(header.rows, header.columns, 1, std::move(csr.row_start), std::move(csr.column), std::move(csr.values));
+  BlockCsr<double> matrix(header.rows, header.columns, 1, std::move(csr.row_start), std::move(csr.column),
+                          std::move(csr.values));
   notes.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return {std::move(matrix), std::move(notes)};
 }

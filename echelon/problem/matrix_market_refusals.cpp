@@ -63,10 +63,11 @@ std::string index_sentence(const TextSource& source, std::int64_t offset, const 
 
 void refuse_entry(const TextSource& source, const Header& header, Fault fault, std::int64_t offset) {
   const std::string token = quoted_token(source, offset);
-  const char* const shape = header.format == Format::array      ? "one value"
+  const char* const shape = header.format == Format::array   ? "one value"
                             : header.field == Field::pattern ? "a row and a column"
                                                              : "a row, a column and a value";
-  const bool nul = offset < static_cast<std::int64_t>(source.text().size()) && source.text()[static_cast<std::size_t>(offset)] == '\0';
+  const bool nul =
+      offset < static_cast<std::int64_t>(source.text().size()) && source.text()[static_cast<std::size_t>(offset)] == '\0';
   const char* const hint = nul ? "; there is a NUL byte: the file is damaged or not text" : "";
   ErrorCode code = ErrorCode::file_format;
   std::string sentence;
@@ -88,11 +89,14 @@ void refuse_entry(const TextSource& source, const Header& header, Fault fault, s
     case Fault::value_not_whole:
       sentence = fmt::format("the value {} is not a whole number, but the file is declared integer; declare it real", token);
       break;
-    case Fault::trailing: sentence = fmt::format("{} follows a complete entry; a line holds {} only{}", token, shape, hint); break;
+    case Fault::trailing:
+      sentence = fmt::format("{} follows a complete entry; a line holds {} only{}", token, shape, hint);
+      break;
     case Fault::above_diagonal:
       code = ErrorCode::symmetry;
       sentence = fmt::format(
-          "this entry lies above the diagonal, and a {} file stores the lower triangle; swap its indices or declare the file general",
+          "this entry lies above the diagonal, and a {} file stores the lower triangle; swap its indices or declare the "
+          "file general",
           word(header.symmetry));
       break;
     case Fault::skew_diagonal:
@@ -104,19 +108,22 @@ void refuse_entry(const TextSource& source, const Header& header, Fault fault, s
 }
 
 void refuse_surplus(const TextSource& source, const Header& header, std::int64_t offset) {
-  throw Error(ErrorCode::file_format,
-              fmt::format("the size line promises {} entries, and {} comes after the last of them; correct the size line or remove "
-                          "what follows",
-                          header.entries, quoted_token(source, offset)),
-              place(source, offset));
+  throw Error(
+      ErrorCode::file_format,
+      fmt::format("the size line promises {} entries, and {} comes after the last of them; correct the size line or remove "
+                  "what follows",
+                  header.entries, quoted_token(source, offset)),
+      place(source, offset));
 }
 
 void refuse_truncated(const TextSource& source, const Header& header, std::int64_t found) {
-  throw Error(ErrorCode::file_format,
-              fmt::format("the file ends after {} of the {} entries that its size line promises; it is cut short or its size line is "
-                          "wrong",
-                          found, header.entries),
-              place(source, static_cast<std::int64_t>(source.text().size())));
+  throw Error(
+      ErrorCode::file_format,
+      fmt::format(
+          "the file ends after {} of the {} entries that its size line promises; it is cut short or its size line is "
+          "wrong",
+          found, header.entries),
+      place(source, static_cast<std::int64_t>(source.text().size())));
 }
 
 }  // namespace echelon::matrix_market

@@ -52,7 +52,8 @@ struct Cursor {
 };
 
 /// A row or column index, zero-based. Digits, perhaps with a sign, then a blank or the line's end.
-inline bool read_index(Cursor& at, const Lines& lines, std::int64_t most, Fault malformed, Fault range, std::int32_t& index) {
+inline bool read_index(Cursor& at, const Lines& lines, std::int64_t most, Fault malformed, Fault range,
+                       std::int32_t& index) {
   const char* const start = at.p;
   decimal::DigitRun run;
   if (at.p <= lines.safe_end) [[likely]] {
@@ -135,7 +136,8 @@ class PartScanner {
     } else if (std::abs(entry.value) < std::numeric_limits<double>::min()) [[unlikely]] {
       ++(entry.value == 0 ? part_.explicit_zeros : part_.denormals);
     }
-    if (format == Format::coordinate && header_.symmetry == Symmetry::skew && entry.row == entry.column && entry.value != 0) {
+    if (format == Format::coordinate && header_.symmetry == Symmetry::skew && entry.row == entry.column &&
+        entry.value != 0) {
       return at.refuse(Fault::skew_diagonal, start);
     }
     return true;
@@ -231,15 +233,18 @@ std::vector<Lines> cut(const TextSource& source, const Header& header, std::stri
   return list;
 }
 
-void refuse_what_will_not_fit(const TextSource& source, const Header& header, const ReadOptions& options, std::int64_t parts) {
+void refuse_what_will_not_fit(const TextSource& source, const Header& header, const ReadOptions& options,
+                              std::int64_t parts) {
   const std::int64_t stored = header.mirrored() ? 2 * header.entries : header.entries;
   const std::int64_t bytes = header.entries * static_cast<std::int64_t>(sizeof(Entry)) + parts * header.rows * 4 +
                              (header.rows + 1) * 8 + stored * 12;
-  const auto what = fmt::format("the {} x {} matrix with {} entries of {}", header.rows, header.columns, header.entries, source.name());
+  const auto what =
+      fmt::format("the {} x {} matrix with {} entries of {}", header.rows, header.columns, header.entries, source.name());
   if (options.memory_limit > 0 && bytes > options.memory_limit) {
-    throw Error(ErrorCode::will_not_fit,
-                fmt::format("{} needs {} and the limit given is {}", what, human_bytes(bytes), human_bytes(options.memory_limit)),
-                place(source, header.size_line));
+    throw Error(
+        ErrorCode::will_not_fit,
+        fmt::format("{} needs {} and the limit given is {}", what, human_bytes(bytes), human_bytes(options.memory_limit)),
+        place(source, header.size_line));
   }
   require_memory(bytes, what);
 }
@@ -268,31 +273,36 @@ void refuse_nonfinite(const TextSource& source, const std::vector<Part>& parts, 
       std::int64_t ordinal = 0;
       part.entries.for_each([&](const Entry& entry) {
         if (ordinal++ != one.ordinal) return;
-        list += fmt::format("{}{} at ({}, {})", list.empty() ? "" : ", ", quoted_token(source, one.offset), entry.row + 1, entry.column + 1);
+        list += fmt::format("{}{} at ({}, {})", list.empty() ? "" : ", ", quoted_token(source, one.offset), entry.row + 1,
+                            entry.column + 1);
       });
     }
     if (listed >= 5) break;
   }
   throw Error(ErrorCode::nonfinite_value,
-              fmt::format("{} value{} not finite as a double: {}{}; correct the file, or allow non-finite values for study", count,
-                          count == 1 ? " is" : "s are", list, count > 5 ? ", ..." : ""),
+              fmt::format("{} value{} not finite as a double: {}{}; correct the file, or allow non-finite values for study",
+                          count, count == 1 ? " is" : "s are", list, count > 5 ? ", ..." : ""),
               place(source, first));
 }
 
 }  // namespace
 
-std::vector<Part> scan_entries(const TextSource& source, const Header& header, const ReadOptions& options, ReadNotes& notes) {
+std::vector<Part> scan_entries(const TextSource& source, const Header& header, const ReadOptions& options,
+                               ReadNotes& notes) {
   std::string tail;
   const auto lines = cut(source, header, tail);
   const int count = static_cast<int>(lines.size());
   refuse_what_will_not_fit(source, header, options, count);
   std::vector<Part> parts(lines.size());
-  for_each_part(count, [&](int t) { scan_part(header, lines[static_cast<std::size_t>(t)], parts[static_cast<std::size_t>(t)]); });
+  for_each_part(count,
+                [&](int t) { scan_part(header, lines[static_cast<std::size_t>(t)], parts[static_cast<std::size_t>(t)]); });
   refuse_first_fault(source, header, parts);
   if (header.format == Format::array) {
     std::vector<std::int64_t> before(parts.size(), 0);
     for (std::size_t t = 1; t < parts.size(); ++t) before[t] = before[t - 1] + parts[t - 1].entries.size();
-    for_each_part(count, [&](int t) { place_array_values(header, before[static_cast<std::size_t>(t)], parts[static_cast<std::size_t>(t)]); });
+    for_each_part(count, [&](int t) {
+      place_array_values(header, before[static_cast<std::size_t>(t)], parts[static_cast<std::size_t>(t)]);
+    });
   }
 
   notes.bytes = static_cast<std::int64_t>(source.text().size());

@@ -43,7 +43,8 @@ class TextSink {
   void write(std::string_view text) {
     if (!stream_) return file_.write(text);
     constexpr std::size_t largest_piece = std::numeric_limits<int>::max();
-    for (; !text.empty(); text.remove_prefix(std::min(text.size(), largest_piece))) deflate_piece(text.substr(0, largest_piece), Z_NO_FLUSH);
+    for (; !text.empty(); text.remove_prefix(std::min(text.size(), largest_piece)))
+      deflate_piece(text.substr(0, largest_piece), Z_NO_FLUSH);
   }
   void commit() {
     if (stream_) deflate_piece({}, Z_FINISH);
@@ -78,7 +79,8 @@ void append(std::string& text, Number number, char end) {
 
 [[noreturn]] void refuse_nonfinite(const std::string& path, std::int64_t row, std::int64_t column, double value) {
   throw Error(ErrorCode::nonfinite_value,
-              fmt::format("entry ({}, {}) is {}, which a Matrix Market file cannot hold; nothing was written", row + 1, column + 1, value),
+              fmt::format("entry ({}, {}) is {}, which a Matrix Market file cannot hold; nothing was written", row + 1,
+                          column + 1, value),
               path);
 }
 
@@ -122,7 +124,8 @@ void write_matrix_market(const std::string& path, const BlockCsr<double>& A) {
   const auto values = std::span<const double>(A.values());
   const auto visit_row = [&](std::int64_t row, const auto& entry) {
     const std::int64_t block_row = row / b, inside = row % b;
-    for (auto e = row_start[static_cast<std::size_t>(block_row)]; e < row_start[static_cast<std::size_t>(block_row) + 1]; ++e) {
+    for (auto e = row_start[static_cast<std::size_t>(block_row)]; e < row_start[static_cast<std::size_t>(block_row) + 1];
+         ++e) {
       for (std::int64_t c = 0; c < b; ++c) {
         entry(column[static_cast<std::size_t>(e)] * b + c, values[static_cast<std::size_t>(e * b * b + c * b + inside)]);
       }

@@ -29,7 +29,8 @@ struct Descriptor {
 };
 
 [[noreturn]] void refuse_unreadable(const std::string& path, const std::string& why) {
-  throw Error(ErrorCode::file_missing, fmt::format("cannot read the file: {}; check the path and its permissions", why), path);
+  throw Error(ErrorCode::file_missing, fmt::format("cannot read the file: {}; check the path and its permissions", why),
+              path);
 }
 
 /// Room for more than `used` bytes; doubling keeps the copies linear.
@@ -38,7 +39,8 @@ void grow(Array<char>& buffer, std::int64_t used, std::int64_t memory_limit, con
   const std::int64_t wanted = buffer.empty() ? first_piece : 2 * buffer.size();
   if (memory_limit > 0 && wanted > memory_limit) {
     throw Error(ErrorCode::will_not_fit,
-                fmt::format("the text is longer than {} bytes and the limit given is {}", used, human_bytes(memory_limit)), name);
+                fmt::format("the text is longer than {} bytes and the limit given is {}", used, human_bytes(memory_limit)),
+                name);
   }
   require_memory(wanted, fmt::format("the text of {}", name));
   Array<char> larger(wanted);
@@ -49,7 +51,8 @@ void grow(Array<char>& buffer, std::int64_t used, std::int64_t memory_limit, con
 class Inflater {
  public:
   Inflater() {
-    if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw Error(ErrorCode::out_of_memory, "zlib could not start for lack of memory");
+    if (inflateInit2(&stream_, 15 + 16) != Z_OK)
+      throw Error(ErrorCode::out_of_memory, "zlib could not start for lack of memory");
   }
   ~Inflater() { inflateEnd(&stream_); }
   Inflater(const Inflater&) = delete;
@@ -122,7 +125,8 @@ TextSource TextSource::open(const std::string& path, std::int64_t memory_limit) 
     const auto bytes = static_cast<std::size_t>(status.st_size);
     void* mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number, 0);
     if (mapping == MAP_FAILED) {
-      if (errno == ENOMEM) throw Error(ErrorCode::out_of_memory, fmt::format("{} could not be mapped", human_bytes(status.st_size)), path);
+      if (errno == ENOMEM)
+        throw Error(ErrorCode::out_of_memory, fmt::format("{} could not be mapped", human_bytes(status.st_size)), path);
       refuse_unreadable(path, std::strerror(errno));
     }
     source.mapping_ = mapping;
