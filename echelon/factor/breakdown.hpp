@@ -24,13 +24,19 @@ class PivotLog {
   /// `position` is the row in elimination order, by which the first ones are chosen.
   void add(std::int64_t position, const PivotNote& note);
   std::int64_t count() const { return count_; }
+  /// A pivot that is NaN or Inf, or a row of A that holds one.
   bool has_nonfinite() const { return nonfinite_; }
+  bool has_nonfinite_input() const { return nonfinite_input_; }
+  /// What the attempt did to A: ‖change of the diagonal‖∞ (boosts and shift together) and ‖A‖∞. Called once an attempt.
+  void record_change(double change, double norm) { change_ = change, norm_ = norm; }
+  double relative_change() const { return change_ > 0 && norm_ > 0 ? change_ / norm_ : 0; }
   std::span<const PivotNote> first() const { return {notes_, static_cast<std::size_t>(used_)}; }
 
  private:
   std::mutex mutex_;
   std::int64_t count_ = 0;
-  bool nonfinite_ = false;
+  bool nonfinite_ = false, nonfinite_input_ = false;
+  double change_ = 0, norm_ = 0;
   int used_ = 0;
   std::int64_t positions_[kept] = {};
   PivotNote notes_[kept];
@@ -50,5 +56,8 @@ void factor_with_policy(const IluOptions& options, bool positive_definite, const
 
 /// Size of a boosted pivot relative to its row's largest entry.
 inline constexpr double boost_size = 1e-4;
+/// A growth estimate above the limit makes `automatic` try the ladder; above the other a remark is made.
+inline constexpr double growth_limit = 1e12;
+inline constexpr double growth_remark = 1e8;
 
 }  // namespace echelon

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The policy as a short list of attempts. Every comparison is between quantities that scale alike with A, so that 2ᵏ·A
+// takes the same way; every choice is made from the log in elimination order, so that threads do not matter.
+#include "echelon/factor/breakdown.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace echelon {
+namespace {
+
+constexpr int most_doublings = 20;
+
+std::string sentence(const std::string& name, const PivotNote& note) {
+  const auto values = [&] {
+    return fmt::format("at row {} (value {:.6g}, row max {:.6g})", note.row, note.value, note.row_norm);
+  };
+  switch (note.kind) {
+    case PivotNote::Kind::zero: return fmt::format("{}: zero pivot {}", name, values());
+    case PivotNote::Kind::tiny: return fmt::format("{}: tiny pivot {}", name, values());
+    case PivotNote::Kind::negative: return fmt::format("{}: non-positive pivot {}", name, values());
+    case PivotNote::Kind::nonfinite_input:
+      return fmt::format("{}: the matrix holds NaN or Inf, first met at row {}", name, note.row);
+    case PivotNote::Kind::overflow: return fmt::format("{}: overflow, the pivot is not finite {}", name, values());
+  }
+  return name;
+}
+
+class Judge {
+ public:
+  Judge(const std::string& name, PivotLog& log, const std::function<void(const Attempt&)>& factor,
+        const std::function<double()>& growth, FactorReport& report)
+      : name_(name), log_(log), factor_(factor), growth_(growth), report_(report) {}
+
+  /// One factorization; true when it may be used. With boosts, bad pivots are no obstacle by themselves.
+  bool attempt(const Attempt& attempt, double limit) {
+    if (tried_) ++report_.shift_attempts;
+    tried_ = true;
+    log_.reset();
+    factor_(attempt);
+    keep_notes();
+    report_.shift = attempt.shift;
+    report_.perturbation = log_.relative_change();
+    report_.perturbed_pivots = attempt.boost ? log_.count() : 0;
+    report_.growth = 0;
+    const bool pivots_fine = log_.count() == 0 || (attempt.boost && !log_.has_nonfinite());
+    if (!pivots_fine) {
+      why_ = sentence(name_, log_.first().front());
+      return false;
+    }
+    report_.growth = growth_();
+    if (!(report_.growth <= limit)) {
+      why_.clear();
+      return false;
+    }
+    return true;
+  }
+
+  void fail(const std::string& more) {
+    report_.ok = false;
+    report_.message =
+        why_.empty() ? fmt::format("{}: the factors are unstable, ‖(LU)⁻¹e‖·‖A‖ = {:.3g}", name_, report_.growth) : why_;
+    report_.message += more;
+  }
+
+ private:
+  void keep_notes() {
+    // What follows a row of A with NaN in it is infected by it, not an overflow of the elimination.
+    const bool infected = log_.has_nonfinite_input();
+    for (const PivotNote& note : log_.first()) {
+      if (report_.bad_pivots.size() >= PivotLog::kept) break;
+      report_.bad_pivots.push_back(note);
+      auto& kind = report_.bad_pivots.back().kind;
+      if (infected && kind == PivotNote::Kind::overflow) kind = PivotNote::Kind::nonfinite_input;
+    }
+  }
+
+  const std::string& name_;
+  PivotLog& log_;
+  const std::function<void(const Attempt&)>& factor_;
+  const std::function<double()>& growth_;
+  FactorReport& report_;
+  bool tried_ = false;
+  std::string why_;
+};
+
+void say_what_happened(FactorReport& report) {
+  if (report.shift_attempts > 0 && report.shift > 0) {
+    report.remarks.push_back(fmt::format("factored A + {:.3g}·diag(row scale) after {} failed factorizations", report.shift,
+                                         report.shift_attempts));
+  } else if (report.perturbed_pivots > 0) {
+    report.remarks.push_back(fmt::format("{} bad pivots were replaced, the first at row {}", report.perturbed_pivots,
+                                         report.bad_pivots.front().row));
+  }
+  if (report.growth > growth_remark) {
+    report.remarks.push_back(
+        fmt::format("‖(LU)⁻¹e‖·‖A‖ is about {:.3g}: the triangular solves may lose many digits", report.growth));
+  }
+}
+
+}  // namespace
+
+void PivotLog::reset() {
+  count_ = 0;
+  nonfinite_ = nonfinite_input_ = false;
+  used_ = 0;
+  change_ = norm_ = 0;
+}
+
+void PivotLog::add(std::int64_t position, const PivotNote& note) {
+  const std::lock_guard lock(mutex_);
+  ++count_;
+  nonfinite_input_ = nonfinite_input_ || note.kind == PivotNote::Kind::nonfinite_input;
+  nonfinite_ = nonfinite_ || nonfinite_input_ || note.kind == PivotNote::Kind::overflow;
+  if (used_ == kept && position > positions_[kept - 1]) return;
+  int at = used_ < kept ? used_++ : kept - 1;
+  for (; at > 0 && positions_[at - 1] > position; --at) {
+    positions_[at] = positions_[at - 1];
+    notes_[at] = notes_[at - 1];
+  }
+  positions_[at] = position;
+  notes_[at] = note;
+}
+
+void factor_with_policy(const IluOptions& options, bool positive_definite, const std::string& name, PivotLog& log,
+                        const std::function<void(const Attempt&)>& factor, const std::function<double()>& growth,
+                        FactorReport& report) {
+  constexpr double finite = std::numeric_limits<double>::max();
+  report.ok = true;
+  report.message.clear();
+  report.bad_pivots.clear();
+  report.shift_attempts = 0;
+  Judge judge(name, log, factor, growth, report);
+  if (options.shift != ShiftPolicy::automatic) {
+    const double shift = options.shift == ShiftPolicy::value ? options.shift_value : 0;
+    if (!judge.attempt({shift, false}, finite)) judge.fail("");
+  } else if (!judge.attempt({0, !positive_definite}, growth_limit)) {
+    bool repaired = false;
+    double shift = options.first_shift;
+    for (int step = 0; step <= most_doublings && !repaired && !log.has_nonfinite_input(); ++step) {
+      if (step > 0) shift *= 2;
+      repaired = judge.attempt({shift, false}, growth_limit);
+    }
+    if (!repaired) {
+      judge.fail(log.has_nonfinite_input()
+                     ? ""
+                     : fmt::format("; {} shifts up to {:.3g} did not help", report.shift_attempts, report.shift));
+    }
+  }
+  if (report.ok) say_what_happened(report);
+}
+
+}  // namespace echelon
