@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tasks of consecutive rows form an acyclic graph by themselves: what a row needs lies before it. Tasks are sorted by
+// depth, each depth is dealt to the threads in contiguous parts of equal work, and every thread does its tasks in that
+// order. A wait names another thread and how far it must be; since progress only grows, a wait that an earlier task of the
+// same thread already had, or that the rows of its own thread give, is left out.
+#include <algorithm>
+#include <vector>
+
+#include "echelon/schedule/sweep_plan.hpp"
+
+namespace echelon {
+namespace {
+
+struct Tasks {
+  std::vector<std::int32_t> begin;  // tasks + 1
+  std::vector<std::int32_t> of;     // position → task
+  std::int32_t count() const { return static_cast<std::int32_t>(begin.size()) - 1; }
+};
+
+template <class Distance>
+Tasks cut(const TrianglePattern& triangle, const Distance* distance, std::int32_t least, std::int32_t most) {
+  const auto n = static_cast<std::int32_t>(triangle.rows);
+  Tasks tasks;
+  tasks.of.resize(static_cast<std::size_t>(n));
+  for (std::int32_t s = 0; s < n; ++s) {
+    const auto length = tasks.begin.empty() ? 0 : s - tasks.begin.back();
+    bool chained = false;
+    for (auto p = triangle.start[s]; p < triangle.start[s + 1] && !chained; ++p) chained = distance[p] == 1;
+    if (s == 0 || length >= most || (!chained && length >= least)) tasks.begin.push_back(s);
+    tasks.of[static_cast<std::size_t>(s)] = static_cast<std::int32_t>(tasks.begin.size()) - 1;
+  }
+  tasks.begin.push_back(n);
+  return tasks;
+}
+
+/// Calls visit(task, needed task) for every dependency between different tasks, by ascending task.
+template <class Distance, class Visit>
+void for_each_dependency(const TrianglePattern& triangle, const Distance* distance, const Tasks& tasks, Visit&& visit) {
+  for (std::int32_t t = 0; t < tasks.count(); ++t) {
+    const auto first = tasks.begin[static_cast<std::size_t>(t)], end = tasks.begin[static_cast<std::size_t>(t) + 1];
+    for (std::int64_t s = first; s < end; ++s) {
+      for (auto p = triangle.start[s]; p < triangle.start[s + 1]; ++p) {
+        const auto needed = s - distance[p];
+        if (needed < first) visit(t, tasks.of[static_cast<std::size_t>(needed)]);
+      }
+    }
+  }
+}
+
+std::int64_t work(const TrianglePattern& triangle, const Tasks& tasks, std::int32_t t) {
+  const auto first = tasks.begin[static_cast<std::size_t>(t)], end = tasks.begin[static_cast<std::size_t>(t) + 1];
+  return 4 * std::int64_t{end - first} + triangle.start[end] - triangle.start[first];
+}
+
+/// Task → thread, and the tasks in the order (depth, row).
+struct Deal {
+  std::vector<std::int32_t> thread, sequence;
+};
+
+Deal deal(const TrianglePattern& triangle, const Tasks& tasks, const std::vector<std::int32_t>& depth, std::int64_t levels,
+          int threads) {
+  const auto count = static_cast<std::size_t>(tasks.count());
+  std::vector<std::int64_t> level_start(static_cast<std::size_t>(levels) + 1, 0);
+  for (const auto d : depth) ++level_start[static_cast<std::size_t>(d) + 1];
+  for (std::size_t l = 0; l + 1 < level_start.size(); ++l) level_start[l + 1] += level_start[l];
+  Deal result{std::vector<std::int32_t>(count), std::vector<std::int32_t>(count)};
+  auto next = level_start;
+  for (std::int32_t t = 0; t < tasks.count(); ++t) {
+    const auto d = static_cast<std::size_t>(depth[static_cast<std::size_t>(t)]);
+    result.sequence[static_cast<std::size_t>(next[d]++)] = t;
+  }
+  for (std::size_t l = 0; l + 1 < level_start.size(); ++l) {
+    std::int64_t total = 0, done = 0;
+    for (auto q = level_start[l]; q < level_start[l + 1]; ++q) {
+      total += work(triangle, tasks, result.sequence[static_cast<std::size_t>(q)]);
+    }
+    for (auto q = level_start[l]; q < level_start[l + 1]; ++q) {
+      const auto t = result.sequence[static_cast<std::size_t>(q)];
+      const auto own = work(triangle, tasks, t);
+      // The thread in whose part of the level's work the middle of this task lies.
+      result.thread[static_cast<std::size_t>(t)] = static_cast<std::int32_t>((2 * done + own) * threads / (2 * total));
+      done += own;
+    }
+  }
+  return result;
+}
+
+template <class Distance>
+SweepPlan build(const TrianglePattern& triangle, const Distance* distance, int threads, std::int32_t least,
+                std::int32_t most) {
+  SweepPlan plan;
+  plan.kind = SweepSchedule::point_to_point;
+  plan.threads = threads;
+  plan.rows = triangle.rows;
+  const auto tasks = cut(triangle, distance, least, most);
+  const auto count = static_cast<std::size_t>(tasks.count());
+  std::vector<std::int32_t> depth(count, 0);
+  for_each_dependency(triangle, distance, tasks, [&](std::int32_t t, std::int32_t needed) {
+    auto& own = depth[static_cast<std::size_t>(t)];
+    own = std::max(own, depth[static_cast<std::size_t>(needed)] + 1);
+  });
+  plan.levels = count == 0 ? 0 : *std::max_element(depth.begin(), depth.end()) + 1;
+  const auto dealt = deal(triangle, tasks, depth, plan.levels, threads);
+
+  const auto T = static_cast<std::size_t>(threads);
+  plan.thread_start = Array<std::int64_t>(threads + 1, std::int64_t{0});
+  for (const auto thread : dealt.thread) ++plan.thread_start[thread + 1];
+  for (int t = 0; t < threads; ++t) plan.thread_start[t + 1] += plan.thread_start[t];
+  plan.task_begin = Array<std::int32_t>(tasks.count());
+  plan.task_end = Array<std::int32_t>(tasks.count());
+  std::vector<std::int32_t> place(count);  // rank of a task among those of its thread
+  std::vector<std::int64_t> next(plan.thread_start.begin(), plan.thread_start.end());
+  for (const auto t : dealt.sequence) {
+    const auto thread = dealt.thread[static_cast<std::size_t>(t)];
+    const auto at = next[static_cast<std::size_t>(thread)]++;
+    plan.task_begin[at] = tasks.begin[static_cast<std::size_t>(t)];
+    plan.task_end[at] = tasks.begin[static_cast<std::size_t>(t) + 1];
+    place[static_cast<std::size_t>(t)] = static_cast<std::int32_t>(at - plan.thread_start[thread]);
+  }
+
+  plan.wait_start = Array<std::int64_t>(tasks.count() + 1);
+  std::vector<SweepPlan::Wait> waits;
+  std::vector<std::int32_t> waited(T), needs(T, 0);  // tasks of each thread that were, and must be, finished
+  std::vector<std::int32_t> named;
+  for (std::int32_t thread = 0; thread < threads; ++thread) {
+    std::fill(waited.begin(), waited.end(), 0);
+    for (auto at = plan.thread_start[thread]; at < plan.thread_start[thread + 1]; ++at) {
+      plan.wait_start[at] = static_cast<std::int64_t>(waits.size());
+      const std::int64_t first = plan.task_begin[at];
+      for (std::int64_t s = first; s < plan.task_end[at]; ++s) {
+        for (auto p = triangle.start[s]; p < triangle.start[s + 1]; ++p) {
+          const auto needed_row = s - distance[p];
+          if (needed_row >= first) continue;
+          const auto needed = static_cast<std::size_t>(tasks.of[static_cast<std::size_t>(needed_row)]);
+          const auto other = dealt.thread[needed];
+          if (other == thread || place[needed] + 1 <= waited[static_cast<std::size_t>(other)]) continue;
+          if (needs[static_cast<std::size_t>(other)] == 0) named.push_back(other);
+          needs[static_cast<std::size_t>(other)] = std::max(needs[static_cast<std::size_t>(other)], place[needed] + 1);
+        }
+      }
+      for (const auto other : named) {
+        auto& need = needs[static_cast<std::size_t>(other)];
+        waits.push_back({other, need});
+        waited[static_cast<std::size_t>(other)] = need;
+        need = 0;
+      }
+      named.clear();
+    }
+  }
+  plan.wait_start[tasks.count()] = static_cast<std::int64_t>(waits.size());
+  plan.waits = Array<SweepPlan::Wait>(std::span<const SweepPlan::Wait>(waits));
+  return plan;
+}
+
+}  // namespace
+
+SweepPlan point_to_point_plan(const TrianglePattern& triangle, int threads, std::int32_t least, std::int32_t most) {
+  return with_distances(triangle, [&](const auto* distance) { return build(triangle, distance, threads, least, most); });
+}
+
+}  // namespace echelon

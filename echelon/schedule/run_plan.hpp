@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Carries out a sweep plan: body(begin, end, thread) for ranges of positions, each once, never before what it needs.
+// A task's writes are published by a release store of its thread's progress and seen through the acquire load of a wait.
+// Waits spin for a while and then yield, since there may be more threads than processors. When the run time gives fewer
+// threads than the plan was made for (nested regions, limits), the first does everything in order.
+#pragma once
+
+#include <omp.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include "echelon/base/threads.hpp"
+#include "echelon/schedule/sweep_plan.hpp"
+
+namespace echelon {
+
+/// Progress of each thread, a cache line apart. Made once with the plan; `run_plan` allocates nothing.
+class Progress {
+ public:
+  explicit Progress(int threads = 1)
+      : lines_(std::make_unique<Line[]>(static_cast<std::size_t>(threads))), threads_(threads) {}
+  void reset() {
+    for (int t = 0; t < threads_; ++t) lines_[static_cast<std::size_t>(t)].tasks.store(0, std::memory_order_relaxed);
+  }
+  void publish(int thread, std::int32_t tasks) {
+    lines_[static_cast<std::size_t>(thread)].tasks.store(tasks, std::memory_order_release);
+  }
+  void wait_for(const SweepPlan::Wait& wait) const {
+    constexpr int spins_before_yield = 2000;
+    const auto& tasks = lines_[static_cast<std::size_t>(wait.thread)].tasks;
+    for (int spins = 0; tasks.load(std::memory_order_acquire) < wait.tasks; ++spins) {
+      if (spins < spins_before_yield) {
+        pause();
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  }
+
+ private:
+  struct alignas(64) Line {
+    std::atomic<std::int32_t> tasks{0};
+  };
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+  std::unique_ptr<Line[]> lines_;
+  int threads_;
+};
+
+template <class Body>
+void run_levels(const SweepPlan& plan, int thread, int team, const Body& body) {
+  for (std::int64_t l = 0; l < plan.levels; ++l) {
+    const auto first = plan.level_start[l];
+    const auto [begin, end] = share(plan.level_start[l + 1] - first, thread, team);
+    for (auto p = begin; p < end;) {
+      auto q = p + 1;
+      while (q < end && plan.order[first + q] == plan.order[first + q - 1] + 1) ++q;
+      const std::int64_t position = plan.order[first + p];
+      body(position, position + (q - p), thread);
+      p = q;
+    }
+#pragma omp barrier
+  }
+}
+
+template <class Body>
+void run_tasks(const SweepPlan& plan, Progress& progress, int thread, const Body& body) {
+  const auto first = plan.thread_start[thread];
+  for (auto t = first; t < plan.thread_start[thread + 1]; ++t) {
+    for (auto w = plan.wait_start[t]; w < plan.wait_start[t + 1]; ++w) progress.wait_for(plan.waits[w]);
+    body(plan.task_begin[t], plan.task_end[t], thread);
+    progress.publish(thread, static_cast<std::int32_t>(t - first) + 1);
+  }
+}
+
+template <class Body>
+void run_plan(const SweepPlan& plan, Progress& progress, const Body& body) {
+  if (plan.kind == SweepSchedule::sequential || threads() < plan.threads) {
+    body(std::int64_t{0}, plan.rows, 0);
+    return;
+  }
+  progress.reset();
+#pragma omp parallel num_threads(plan.threads)
+  {
+    const int thread = omp_get_thread_num();
+    const int team = omp_get_num_threads();
+    if (team != plan.threads) {
+      if (thread == 0) body(std::int64_t{0}, plan.rows, 0);
+    } else if (plan.kind == SweepSchedule::levels) {
+      run_levels(plan, thread, team, body);
+    } else {
+      run_tasks(plan, progress, thread, body);
+    }
+  }
+}
+
+}  // namespace echelon
