@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One row of the incomplete factorization (IKJ), for a pattern that holds the diagonal. With w the row of A (zero where A
+// has no entry), for k ascending over its lower part:
+//   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i), ascending;   then D_i⁻¹, U_i = upper part of w.
+// Scalars: w is a dense line of n, updated without asking for the pattern; what falls outside is never read, since every
+// row first writes all of its own pattern. Blocks: w lives in the factors, and `target` says where column j is.
+#pragma once
+
+#include <cstdint>
+
+#include "echelon/base/small_block.hpp"
+#include "echelon/factor/ilu_numeric.hpp"
+
+namespace echelon {
+
+template <class T>
+ECHELON_FN std::int64_t user_row(const FactorView<T>& view, std::int64_t i) {
+  return view.order ? view.order[i] : i;
+}
+
+template <class T>
+ECHELON_FN std::int64_t eliminated_column(const FactorView<T>& view, std::int64_t p) {
+  return view.position ? view.position[view.A.column[p]] : view.A.column[p];
+}
+
+template <class Distance, class T>
+ECHELON_FN void factor_scalar_row(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
+  T* w = work.dense;
+  const auto* below = static_cast<const Distance*>(view.lower_distance);
+  const auto* above = static_cast<const Distance*>(view.upper_distance);
+  const std::int64_t last = view.A.block_rows - 1;
+  const std::int64_t lower_begin = view.lower_start[i], lower_end = view.lower_start[i + 1];
+  const std::int64_t upper_begin = view.upper_start[last - i], upper_end = view.upper_start[last - i + 1];
+  if (view.grown) {
+    for (std::int64_t p = lower_begin; p < lower_end; ++p) w[i - below[p]] = 0;
+    w[i] = 0;
+    for (std::int64_t p = upper_begin; p < upper_end; ++p) w[i + above[p]] = 0;
+  }
+  const std::int64_t row = user_row(view, i);
+  T scale = 0;
+  double sum = 0;
+  for (std::int64_t p = view.A.row_start[row]; p < view.A.row_start[row + 1]; ++p) {
+    const T a = view.A.values[p];
+    w[eliminated_column(view, p)] = a;
+    const T size = magnitude(a);
+    scale = size > scale ? size : scale;
+    sum += size;
+  }
+  note_row_sum(view, i, sum, work);
+  if (view.shift > 0) w[i] = shifted(view, w[i], scale, work);
+
+  for (std::int64_t p = lower_begin; p < lower_end; ++p) {
+    const std::int64_t k = i - below[p];
+    const T l = w[k] * view.inverse_diagonal[k];
+    view.lower_values[p] = l;
+    const std::int64_t end = view.upper_start[last - k + 1];
+    for (std::int64_t q = view.upper_start[last - k]; q < end; ++q) {
+      const std::int64_t j = k + above[q];
+      w[j] = fma(-l, view.upper_values[q], w[j]);
+    }
+  }
+  for (std::int64_t p = upper_begin; p < upper_end; ++p) view.upper_values[p] = w[i + above[p]];
+  T pivot = w[i];
+  if (!pivot_is_good(view, pivot, scale)) pivot = repaired_pivot(view, i, pivot, scale, work);
+  view.inverse_diagonal[i] = T(1) / pivot;
+}
+
+template <int B, class T>
+ECHELON_FN void factor_block_row(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
+  const int b = extent<B>(view.A.block);
+  const int bb = b * b;
+  const auto* below = static_cast<const std::int32_t*>(view.lower_distance);
+  const auto* above = static_cast<const std::int32_t*>(view.upper_distance);
+  const std::int64_t last = view.A.block_rows - 1;
+  const std::int64_t lower_begin = view.lower_start[i], lower_end = view.lower_start[i + 1];
+  const std::int64_t upper_begin = view.upper_start[last - i], upper_end = view.upper_start[last - i + 1];
+  T* D = view.inverse_diagonal + i * bb;
+  T** target = work.target;
+  for (std::int64_t p = lower_begin; p < lower_end; ++p) target[i - below[p]] = view.lower_values + p * bb;
+  target[i] = D;
+  for (std::int64_t p = upper_begin; p < upper_end; ++p) target[i + above[p]] = view.upper_values + p * bb;
+  if (view.grown) {
+    for (std::int64_t e = lower_begin * bb; e < lower_end * bb; ++e) view.lower_values[e] = 0;
+    for (int e = 0; e < bb; ++e) D[e] = 0;
+    for (std::int64_t e = upper_begin * bb; e < upper_end * bb; ++e) view.upper_values[e] = 0;
+  }
+  const std::int64_t row = user_row(view, i);
+  T scale = 0;
+  double sum = 0;
+  for (std::int64_t p = view.A.row_start[row]; p < view.A.row_start[row + 1]; ++p) {
+    const T* a = view.A.values + p * bb;
+    T* to = target[eliminated_column(view, p)];
+    for (int e = 0; e < bb; ++e) {
+      to[e] = a[e];
+      const T size = magnitude(a[e]);
+      scale = size > scale ? size : scale;
+    }
+  }
+  for (int r = 0; r < b; ++r) {
+    double scalar_row = 0;
+    for (std::int64_t e = view.A.row_start[row] * bb + r; e < view.A.row_start[row + 1] * bb; e += b) {
+      scalar_row += magnitude(view.A.values[e]);
+    }
+    sum = scalar_row > sum || !(scalar_row == scalar_row) ? scalar_row : sum;
+  }
+  note_row_sum(view, i, sum, work);
+  if (view.shift > 0) {
+    for (int c = 0; c < b; ++c) D[c * b + c] = shifted(view, D[c * b + c], scale, work);
+  }
+
+  T fixed[B > 0 ? B * B : 1];
+  T* l = B > 0 ? fixed : work.small;
+  for (std::int64_t p = lower_begin; p < lower_end; ++p) {
+    const std::int64_t k = i - below[p];
+    T* w = view.lower_values + p * bb;
+    block_product<B>(b, w, view.inverse_diagonal + k * bb, l);
+    for (int e = 0; e < bb; ++e) w[e] = l[e];
+    const std::int64_t end = view.upper_start[last - k + 1];
+    for (std::int64_t q = view.upper_start[last - k]; q < end; ++q) {
+      T* to = target[k + above[q]];
+      if (to) subtract_block_product<B>(b, l, view.upper_values + q * bb, to);
+    }
+  }
+  for (std::int64_t p = lower_begin; p < lower_end; ++p) target[i - below[p]] = nullptr;
+  target[i] = nullptr;
+  for (std::int64_t p = upper_begin; p < upper_end; ++p) target[i + above[p]] = nullptr;
+
+  T* kept = work.small + bb;
+  for (int e = 0; e < bb; ++e) kept[e] = D[e];
+  const T smallest = invert<B>(b, D, work.swaps);
+  if (!pivot_is_good(view, smallest, scale) || view.positive) check_block_pivot(view, i, D, smallest, scale, work);
+}
+
+}  // namespace echelon

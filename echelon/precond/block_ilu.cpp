@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ILU(k) and IC(k) of a block CSR matrix: checks, allocation, and the order of the steps
+//   ordering → pattern → triangles → plans → values → factor by the policy;
+// rows are the business of factor/, sweeps that of sweep/, threads that of schedule/.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "echelon/base/error.hpp"
+#include "echelon/base/threads.hpp"
+#include "echelon/factor/ilu_numeric.hpp"
+#include "echelon/factor/symbolic.hpp"
+#include "echelon/matrix/vector_checks.hpp"
+#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/report/timer.hpp"
+#include "echelon/schedule/rcm.hpp"
+#include "echelon/schedule/run_plan.hpp"
+#include "echelon/sweep/triangular_sweep.hpp"
+
+namespace echelon {
+namespace {
+
+void check_options(const IluOptions& options) {
+  const auto refuse = [](const char* what, double got, const char* legal) {
+    throw Error(ErrorCode::bad_argument, fmt::format("ILU: {} is {}; legal are {}", what, got, legal));
+  };
+  if (options.fill < 0) refuse("the fill level", options.fill, "0, 1, 2, …");
+  if (!(options.pivot_tolerance >= 0 && options.pivot_tolerance < 1)) {
+    refuse("the pivot tolerance", options.pivot_tolerance, "0 to 1");
+  }
+  if (!(options.first_shift > 0 && std::isfinite(options.first_shift))) {
+    refuse("the first shift", options.first_shift, "positive numbers");
+  }
+  if (!(options.shift_value >= 0 && std::isfinite(options.shift_value))) {
+    refuse("the shift", options.shift_value, "0 and positive numbers");
+  }
+}
+
+template <class T>
+class BlockIlu final : public Ilu<T>::Impl {
+ public:
+  BlockIlu(const BlockCsr<T>& A, const IluOptions& options, bool positive_definite);
+
+  void apply(const Vector<T>& r, Vector<T>& z) const override;
+  void refactor(const BlockCsr<T>& A) override;
+  BlockCsr<T> lower() const override;
+  BlockCsr<T> upper() const override;
+  std::span<const std::int32_t> order() const override { return order_.span(); }
+
+ private:
+  bool natural() const { return options_.ordering == Ordering::natural; }
+  void make_pattern(const BlockCsr<T>& A);
+  void make_workspaces();
+  void require_same_pattern(const BlockCsr<T>& A) const;
+  void factor(const BlockCsr<T>& A);
+  void attempt(const BlockCsr<T>& A, const Attempt& attempt);
+  double growth();
+  void sweep(const T* r, T* x) const;
+  void fill_report(const BlockCsr<T>& A);
+
+  IluOptions options_;
+  bool positive_definite_;
+  std::string title_;             // "ILU(0)", for messages
+  Array<std::int32_t> order_;     // elimination position → user's block row
+  Array<std::int32_t> position_;  // its inverse; empty when natural
+  bool grown_ = false;            // the factors' pattern is larger than A's
+  Pattern original_;              // A's pattern where the triangles do not have it, for refactor
+  Triangles<T> factors_;
+  SweepPlan lower_plan_, upper_plan_;
+  mutable Progress progress_;
+  SweepKernels<T> sweeps_;
+  FactorRange<T> factor_rows_ = nullptr;
+  std::vector<RowWorkspace<T>> workspaces_;
+  Array<T> dense_, small_;
+  Array<T*> targets_;
+  Array<int> swaps_;
+  mutable Array<T> scratch_;        // one vector: the permuted right-hand side, and the growth estimate
+  mutable Array<T> sweep_scratch_;  // generic blocks: a row a thread
+  PivotLog log_;
+  double norm_ = 0;
+};
+
+template <class T>
+BlockIlu<T>::BlockIlu(const BlockCsr<T>& A, const IluOptions& options, bool positive_definite)
+    : options_(options),
+      positive_definite_(positive_definite),
+      title_(fmt::format("{}({})", positive_definite ? "IC" : "ILU", options.fill)) {
+  Timer timer;
+  factors_.rows = A.block_rows();
+  factors_.block = A.block();
+  make_pattern(A);
+  const auto entries = std::int64_t{A.block()} * A.block();
+  factors_.lower_values = Array<T>(factors_.lower.entries() * entries);
+  factors_.upper_values = Array<T>(factors_.upper.entries() * entries);
+  factors_.inverse_diagonal = Array<T>(factors_.rows * entries);
+  const int team = threads();
+  lower_plan_ = make_plan(factors_.lower, A.block(), options_.schedule, team);
+  upper_plan_ = make_plan(factors_.upper, A.block(), lower_plan_.kind, team);
+  progress_ = Progress(team);
+  sweeps_ = sweep_kernels<T>(A.block(), factors_.lower.narrow);
+  factor_rows_ = factor_kernel<T>(A.block(), factors_.lower.narrow);
+  make_workspaces();
+  fill_report(A);
+  this->report.symbolic_seconds = timer.seconds();
+  factor(A);
+}
+
+template <class T>
+void BlockIlu<T>::make_pattern(const BlockCsr<T>& A) {
+  const PatternView pattern{A.block_rows(), A.row_start().data(), A.column().data()};
+  const auto n = A.block_rows();
+  this->report.missing_diagonals = missing_diagonals(pattern);
+  if (!natural()) {
+    order_ = reverse_cuthill_mckee(pattern);
+    position_ = Array<std::int32_t>(n);
+    for (std::int64_t i = 0; i < n; ++i) position_[order_[i]] = static_cast<std::int32_t>(i);
+  }
+  const bool narrow_allowed = A.block() == 1;
+  grown_ = this->report.missing_diagonals > 0 || options_.fill > 0;
+  if (!grown_ && natural()) {
+    split(pattern, narrow_allowed, factors_.lower, factors_.upper);
+  } else {
+    auto elimination = elimination_pattern(pattern, order_.span(), position_.span());
+    if (options_.fill > 0) elimination = filled_pattern(elimination.view(), options_.fill);
+    split(elimination.view(), narrow_allowed, factors_.lower, factors_.upper);
+    original_ = {Array<std::int64_t>(A.row_start()), Array<std::int32_t>(A.column())};
+  }
+  if (natural()) {
+    order_ = Array<std::int32_t>(n);
+    for (std::int64_t i = 0; i < n; ++i) order_[i] = static_cast<std::int32_t>(i);
+  }
+}
+
+template <class T>
+void BlockIlu<T>::make_workspaces() {
+  const auto n = factors_.rows;
+  const std::int64_t team = lower_plan_.threads, b = factors_.block;
+  workspaces_.resize(static_cast<std::size_t>(team));
+  if (b == 1) {
+    dense_ = Array<T>(team * n);
+  } else {
+    targets_ = Array<T*>(team * n, nullptr);
+    small_ = Array<T>(team * 3 * b * b);
+    swaps_ = Array<int>(team * b);
+  }
+  for (std::int64_t t = 0; t < team; ++t) {
+    auto& work = workspaces_[static_cast<std::size_t>(t)];
+    if (b == 1) {
+      work.dense = dense_.data() + t * n;
+    } else {
+      work.target = targets_.data() + t * n;
+      work.small = small_.data() + t * 3 * b * b;
+      work.swaps = swaps_.data() + t * b;
+    }
+  }
+  scratch_ = Array<T>(n * b);
+  sweep_scratch_ = Array<T>(std::max<std::int64_t>(team, upper_plan_.threads) * b);
+}
+
+template <class T>
+void BlockIlu<T>::fill_report(const BlockCsr<T>& A) {
+  auto& about = this->report;
+  about.name = positive_definite_ ? "ic" : "ilu";
+  about.fill = options_.fill;
+  about.block = A.block();
+  about.ordering = natural() ? "natural" : "rcm";
+  about.kernel = fmt::format("{}b={}", A.block() > 8 ? "generic " : "", A.block());
+  about.schedule = word(lower_plan_.kind);
+  about.levels = lower_plan_.levels;
+  const auto stored = factors_.lower.entries() + factors_.upper.entries() + factors_.rows;
+  about.fill_ratio = A.blocks() > 0 ? static_cast<double>(stored) / static_cast<double>(A.blocks()) : 1;
+  about.bytes = factors_.bytes() + lower_plan_.bytes() + upper_plan_.bytes() + order_.bytes() + position_.bytes() +
+                original_.start.bytes() + original_.column.bytes() + dense_.bytes() + targets_.bytes() + scratch_.bytes();
+  about.bad_pivots.reserve(PivotLog::kept);
+}
+
+template <class T>
+void BlockIlu<T>::factor(const BlockCsr<T>& A) {
+  Timer timer;
+  this->report.remarks.clear();
+  if (this->report.missing_diagonals > 0) {
+    this->report.remarks.push_back(fmt::format("{} diagonal {} missing and inserted as zero", this->report.missing_diagonals,
+                                               factors_.block > 1 ? "blocks were" : "entries were"));
+  }
+  factor_with_policy(
+      options_, positive_definite_, title_, log_, [this, &A](const Attempt& one) { attempt(A, one); },
+      [this] { return growth(); }, this->report);
+  this->report.numeric_seconds = timer.seconds();
+}
+
+template <class T>
+void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
+  const auto& lower = factors_.lower;
+  const auto& upper = factors_.upper;
+  const auto distance = [](const TrianglePattern& triangle) {
+    return with_distances(triangle, [](const auto* d) { return static_cast<const void*>(d); });
+  };
+  const FactorView<T> view{A.view(),
+                           natural() ? nullptr : order_.data(),
+                           natural() ? nullptr : position_.data(),
+                           grown_,
+                           lower.start.data(),
+                           upper.start.data(),
+                           distance(lower),
+                           distance(upper),
+                           factors_.lower_values.data(),
+                           factors_.upper_values.data(),
+                           factors_.inverse_diagonal.data(),
+                           options_.pivot_tolerance,
+                           attempt.shift,
+                           attempt.boost,
+                           positive_definite_,
+                           &log_};
+  for (auto& work : workspaces_) work.norm = work.change = 0;
+  run_plan(lower_plan_, progress_, [&](std::int64_t begin, std::int64_t end, int thread) {
+    factor_rows_(view, begin, end, workspaces_[static_cast<std::size_t>(thread)]);
+  });
+  double change = 0;
+  norm_ = 0;
+  for (const auto& work : workspaces_) {
+    norm_ = std::max(norm_, work.norm);
+    change = std::max(change, work.change);
+  }
+  log_.record_change(change, norm_);
+}
+
+template <class T>
+void BlockIlu<T>::sweep(const T* r, T* x) const {
+  const auto view = [&](const TrianglePattern& triangle, const Array<T>& values, const T* from) {
+    return SweepView<T>{factors_.rows,
+                        factors_.block,
+                        triangle.start.data(),
+                        with_distances(triangle, [](const auto* d) { return static_cast<const void*>(d); }),
+                        values.data(),
+                        factors_.inverse_diagonal.data(),
+                        from,
+                        x};
+  };
+  const auto run = [&](const SweepPlan& plan, const SweepView<T>& rows, typename SweepKernels<T>::Range kernel) {
+    run_plan(plan, progress_, [&](std::int64_t begin, std::int64_t end, int thread) {
+      kernel(rows, begin, end, sweep_scratch_.data() + std::int64_t{thread} * factors_.block);
+    });
+  };
+  run(lower_plan_, view(factors_.lower, factors_.lower_values, r), sweeps_.lower);
+  run(upper_plan_, view(factors_.upper, factors_.upper_values, x), sweeps_.upper);
+}
+
+template <class T>
+double BlockIlu<T>::growth() {
+  scratch_.fill(1);
+  sweep(scratch_.data(), scratch_.data());
+  double largest = 0;
+  for (const T value : scratch_) {
+    const double size = std::abs(static_cast<double>(value));
+    if (!std::isfinite(size)) return std::numeric_limits<double>::infinity();
+    largest = std::max(largest, size);
+  }
+  return largest * norm_;
+}
+
+template <class T>
+void BlockIlu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
+  const auto size = factors_.rows * factors_.block;
+  if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
+  if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
+  if (natural()) {
+    sweep(r.data(), z.data());
+    return;
+  }
+  const std::int64_t n = factors_.rows, b = factors_.block;
+  const T* from = r.data();
+  T* to = z.data();
+  T* inner = scratch_.data();
+  const std::int32_t* order = order_.data();
+  const int team = lower_plan_.threads;
+#pragma omp parallel for num_threads(team) if (team > 1)
+  for (std::int64_t i = 0; i < n; ++i) std::copy_n(from + order[i] * b, b, inner + i * b);
+  sweep(inner, inner);
+#pragma omp parallel for num_threads(team) if (team > 1)
+  for (std::int64_t i = 0; i < n; ++i) std::copy_n(inner + i * b, b, to + order[i] * b);
+}
+
+template <class T>
+void BlockIlu<T>::require_same_pattern(const BlockCsr<T>& A) const {
+  const auto refuse = [&](std::int64_t row) {
+    throw Error(ErrorCode::structure,
+                fmt::format("refactor needs the pattern of the first factorization; block row {} differs", row));
+  };
+  if (A.block_rows() != factors_.rows || A.block_columns() != factors_.rows || A.block() != factors_.block) {
+    throw Error(ErrorCode::structure,
+                fmt::format("refactor got {}×{} blocks of {}, but {}×{} blocks of {} were factored first", A.block_rows(),
+                            A.block_columns(), A.block(), factors_.rows, factors_.rows, factors_.block));
+  }
+  const auto start = A.row_start();
+  const auto column = A.column();
+  const auto n = factors_.rows;
+  if (original_.start.size() > 0) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (start[i + 1] != original_.start[i + 1] ||
+          !std::equal(column.begin() + start[i], column.begin() + start[i + 1], original_.column.data() + start[i])) {
+        refuse(i);
+      }
+    }
+    return;
+  }
+  const auto& L = factors_.lower;
+  const auto& U = factors_.upper;
+  with_distances(L, [&](const auto* below) {
+    using Distance = std::remove_cvref_t<decltype(*below)>;
+    const auto* above = with_distances(U, [](const auto* d) { return static_cast<const void*>(d); });
+    const auto* up = static_cast<const Distance*>(above);
+    for (std::int64_t i = 0; i < n; ++i) {
+      auto p = static_cast<std::size_t>(start[static_cast<std::size_t>(i)]);
+      const auto lower_first = L.start[i], lower_end = L.start[i + 1];
+      const auto upper_first = U.start[n - 1 - i], upper_end = U.start[n - i];
+      bool same = start[static_cast<std::size_t>(i) + 1] - start[static_cast<std::size_t>(i)] ==
+                  lower_end - lower_first + 1 + upper_end - upper_first;
+      if (same) {
+        for (auto q = lower_first; q < lower_end; ++q) same = same && column[p++] == i - below[q];
+        same = same && column[p++] == i;
+        for (auto q = upper_first; q < upper_end; ++q) same = same && column[p++] == i + up[q];
+      }
+      if (!same) refuse(i);
+    }
+  });
+}
+
+template <class T>
+void BlockIlu<T>::refactor(const BlockCsr<T>& A) {
+  require_same_pattern(A);
+  this->report.symbolic_seconds = 0;
+  factor(A);
+}
+
+template <class T>
+BlockCsr<T> BlockIlu<T>::lower() const {
+  const auto& L = factors_.lower;
+  Array<std::int32_t> column(L.entries());
+  with_distances(L, [&](const auto* distance) {
+    for (std::int64_t i = 0; i < L.rows; ++i) {
+      for (auto p = L.start[i]; p < L.start[i + 1]; ++p) column[p] = static_cast<std::int32_t>(i - distance[p]);
+    }
+  });
+  return BlockCsr<T>(L.rows, L.rows, factors_.block, L.start.clone(), std::move(column), factors_.lower_values.clone());
+}
+
+template <class T>
+BlockCsr<T> BlockIlu<T>::upper() const {
+  const auto& U = factors_.upper;
+  const auto n = U.rows, size = std::int64_t{factors_.block} * factors_.block;
+  Array<std::int64_t> start(n + 1);
+  Array<std::int32_t> column(U.entries() + n);
+  Array<T> values((U.entries() + n) * size);
+  std::vector<int> swaps(static_cast<std::size_t>(factors_.block));
+  std::int64_t at = 0;
+  with_distances(U, [&](const auto* distance) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      start[i] = at;
+      column[at] = static_cast<std::int32_t>(i);
+      std::copy_n(factors_.inverse_diagonal.data() + i * size, size, values.data() + at * size);
+      static_cast<void>(invert<0>(factors_.block, values.data() + at * size, swaps.data()));
+      ++at;
+      for (auto p = U.start[n - 1 - i]; p < U.start[n - i]; ++p, ++at) {
+        column[at] = static_cast<std::int32_t>(i + distance[p]);
+        std::copy_n(factors_.upper_values.data() + p * size, size, values.data() + at * size);
+      }
+    }
+  });
+  start[n] = at;
+  return BlockCsr<T>(n, n, factors_.block, std::move(start), std::move(column), std::move(values));
+}
+
+template <class T>
+Ilu<T> make(const BlockCsr<T>& A, const IluOptions& options, bool positive_definite) {
+  check_options(options);
+  if (!A.square()) {
+    throw Error(ErrorCode::not_square, fmt::format("ILU needs a square matrix; got {}×{}", A.rows(), A.columns()));
+  }
+  if (!A.device().is_host())
+    throw Error(ErrorCode::device, "ILU of a matrix on " + A.device().name() + "; it must be on the host");
+  if (positive_definite) {
+    const double far = asymmetry(A);
+    // NaN is for the factorization to report, with its row.
+    if (far > (sizeof(T) == 8 ? 1e-10 : 1e-5)) {
+      throw Error(
+          ErrorCode::symmetry,
+          fmt::format("IC needs a symmetric matrix; max|a_ij − a_ji| is {:.3g} of max|a_ij| (Inf: the pattern differs)",
+                      far));
+    }
+  }
+  return Ilu<T>(std::make_unique<BlockIlu<T>>(A, options, positive_definite));
+}
+
+}  // namespace
+
+template <class T>
+Ilu<T> ilu(const BlockCsr<T>& A, const IluOptions& options) {
+  return make(A, options, false);
+}
+
+template <class T>
+Ilu<T> ic(const BlockCsr<T>& A, const IluOptions& options) {
+  return make(A, options, true);
+}
+
+template Ilu<double> ilu(const BlockCsr<double>&, const IluOptions&);
+template Ilu<float> ilu(const BlockCsr<float>&, const IluOptions&);
+template Ilu<double> ic(const BlockCsr<double>&, const IluOptions&);
+template Ilu<float> ic(const BlockCsr<float>&, const IluOptions&);
+
+}  // namespace echelon

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The public face: forwards to what was made, and says so when it is used wrongly.
+#include "echelon/precond/ilu.hpp"
+
+#include <fmt/format.h>
+
+#include "echelon/base/error.hpp"
+#include "echelon/precond/ilu_impl.hpp"
+
+namespace echelon {
+
+template <class T>
+void Ilu<T>::Impl::refactor(const BlockCsr<T>&) {
+  throw Error(ErrorCode::bad_argument,
+              "refactor got a block CSR matrix, but this factorization was made from a structured one");
+}
+
+template <class T>
+void Ilu<T>::Impl::refactor(const StructMatrix<T>&) {
+  throw Error(ErrorCode::bad_argument, "refactor got a structured matrix, but this factorization was made from block CSR");
+}
+
+template <class T>
+Ilu<T>::Ilu(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+template <class T>
+Ilu<T>::Ilu(Ilu&&) noexcept = default;
+template <class T>
+Ilu<T>& Ilu<T>::operator=(Ilu&&) noexcept = default;
+template <class T>
+Ilu<T>::~Ilu() = default;
+
+template <class T>
+void Ilu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
+  if (!impl_->report.ok) {
+    throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + impl_->report.message);
+  }
+  impl_->apply(r, z);
+}
+
+template <class T>
+const FactorReport& Ilu<T>::report() const {
+  return impl_->report;
+}
+
+template <class T>
+const FactorReport& Ilu<T>::refactor(const BlockCsr<T>& A) {
+  impl_->refactor(A);
+  return impl_->report;
+}
+
+template <class T>
+const FactorReport& Ilu<T>::refactor(const StructMatrix<T>& A) {
+  impl_->refactor(A);
+  return impl_->report;
+}
+
+template <class T>
+BlockCsr<T> Ilu<T>::lower() const {
+  return impl_->lower();
+}
+
+template <class T>
+BlockCsr<T> Ilu<T>::upper() const {
+  return impl_->upper();
+}
+
+template <class T>
+std::span<const std::int32_t> Ilu<T>::order() const {
+  return impl_->order();
+}
+
+template class Ilu<double>;
+template class Ilu<float>;
+
+}  // namespace echelon

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One row of a triangular sweep, L and U by one flag:
+//   L: x_i = r_i − Σ_j L_ij x_j          U: x_i = D_i⁻¹ (x_i − Σ_j U_ij x_j)          j ascending, one fma chain a scalar.
+// Shared by every traversal. Bytes a row: (8 b² + 2 or 4) an entry, 8 for the row's start, and 8 b² more for D⁻¹ in U.
+#pragma once
+
+#include <cstdint>
+
+#include "echelon/base/small_block.hpp"
+
+namespace echelon {
+
+template <class T>
+struct SweepView {
+  std::int64_t rows;
+  int block;
+  const std::int64_t* start;  // by sweep position
+  const void* distance;       // uint16_t or int32_t
+  const T* values;
+  const T* inverse_diagonal;  // U only
+  const T* r;                 // right-hand side; x itself in U
+  T* x;
+};
+
+/// Position s of the sweep; `scratch` holds b scalars when B = 0.
+template <bool lower, int B, class Distance, class T>
+ECHELON_FN void sweep_row(const SweepView<T>& view, std::int64_t s, T* scratch) {
+  const int b = extent<B>(view.block);
+  const std::int64_t i = lower ? s : view.rows - 1 - s;
+  const Distance* distance = static_cast<const Distance*>(view.distance);
+  T fixed[B > 0 ? B : 1];
+  T* sum = B > 0 ? fixed : scratch;
+  for (int c = 0; c < b; ++c) sum[c] = view.r[i * b + c];
+  const std::int64_t end = view.start[s + 1];
+  for (std::int64_t p = view.start[s]; p < end; ++p) {
+    const std::int64_t j = lower ? i - distance[p] : i + distance[p];
+    subtract_product<B>(b, view.values + p * b * b, view.x + j * b, sum);
+  }
+  if constexpr (lower) {
+    for (int c = 0; c < b; ++c) view.x[i * b + c] = sum[c];
+  } else {
+    product<B>(b, view.inverse_diagonal + i * b * b, sum, view.x + i * b);
+  }
+}
+
+}  // namespace echelon
