@@ -12,6 +12,13 @@ int threads() noexcept;
 void set_threads(int count);
 int hardware_threads() noexcept;
 
+/// Threads worth waking for `work` elementary operations: a small loop is faster on one than the waking itself.
+inline int threads_for(std::int64_t work) noexcept {
+  constexpr std::int64_t work_a_thread = 8192;
+  const std::int64_t useful = work / work_a_thread;
+  return useful < 2 ? 1 : static_cast<int>(useful < threads() ? useful : threads());
+}
+
 /// Part `part` of `parts` of the range [0, n), in whole multiples of `grain`.
 inline std::pair<std::int64_t, std::int64_t> share(std::int64_t n, int part, int parts, std::int64_t grain = 1) {
   const std::int64_t grains = (n + grain - 1) / grain;

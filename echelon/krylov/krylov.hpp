@@ -37,7 +37,7 @@ struct KrylovOptions {
   Side side = Side::right;
   /// A singular system: its null vector (e.g. all ones); b and the iterates are kept orthogonal to it. Not owned.
   const Vector<double>* null_space = nullptr;
-  Monitor monitor;
+  Monitor monitor = nullptr;
   const Communicator* communicator = nullptr;  // null: serial
   /// Diverged when the residual exceeds this many times the first one.
   double divergence = 1e5;

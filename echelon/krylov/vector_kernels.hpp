@@ -34,8 +34,8 @@ struct BasisKernels {
   void (*multi_dot)(ColumnsView<T> V, const double* w, double* sums, std::int64_t n);
   /// w ← w − V h; returns w·w
   double (*subtract)(ColumnsView<T> V, const double* h, double* w, std::int64_t n);
-  /// v ← a w, rounded to T
-  void (*store_scaled)(double a, const double* w, T* v, std::int64_t n);
+  /// v ← a w rounded to T, and w ← v
+  void (*store_scaled)(double a, double* w, T* v, std::int64_t n);
 };
 
 struct VectorKernels {

@@ -152,10 +152,6 @@ void VectorOps::xpay(const V& x, double a, V& y) {
   for_chunks([&](auto, auto at, auto n) { kernels_.xpay(x.data() + at, a, y.data() + at, n); });
 }
 
-void VectorOps::scale(double a, V& x) {
-  for_chunks([&](auto, auto at, auto n) { kernels_.fp64.store_scaled(a, x.data() + at, x.data() + at, n); });
-}
-
 double VectorOps::cg_update(double a, const V& p, const V& q, V& x, V& r) {
   return sum_chunks(
       [&](auto at, auto n) { return kernels_.cg_update(a, p.data() + at, q.data() + at, x.data() + at, r.data() + at, n); });
@@ -210,24 +206,12 @@ void VectorOps::combine(const Basis& basis, std::span<const double> y, V& u) {
   subtract(basis, negated_.span().first(y.size()), u);
 }
 
-void VectorOps::store(double a, const V& w, Basis& basis, int j) {
+void VectorOps::store(double a, V& w, Basis& basis, int j) {
   for_chunks([&](auto, auto at, auto n) {
     if (basis.single()) {
       kernels_.fp32.store_scaled(a, w.data() + at, basis.column32(j) + at, n);
     } else {
       kernels_.fp64.store_scaled(a, w.data() + at, basis.column64(j) + at, n);
-    }
-  });
-}
-
-void VectorOps::fetch(const Basis& basis, int j, V& u) {
-  for_chunks([&](auto, auto at, auto n) {
-    if (basis.single()) {
-      const auto all = basis.fp32(j + 1);
-      std::copy_n(all.data + j * all.stride + at, n, u.data() + at);
-    } else {
-      const auto all = basis.fp64(j + 1);
-      std::copy_n(all.data + j * all.stride + at, n, u.data() + at);
     }
   });
 }

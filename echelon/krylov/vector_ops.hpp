@@ -52,7 +52,6 @@ class VectorOps {
 
   void axpy(double a, const V& x, V& y);
   void xpay(const V& x, double a, V& y);
-  void scale(double a, V& x);
   /// x ← x + a p, r ← r − a q; returns r·r.
   double cg_update(double a, const V& p, const V& q, V& x, V& r);
   void bicgstab_direction(double beta, double omega, const V& r, const V& v, V& p);
@@ -67,10 +66,8 @@ class VectorOps {
   double subtract(const Basis& basis, std::span<const double> h, V& w);
   /// u ← Σ y[j] column j
   void combine(const Basis& basis, std::span<const double> y, V& u);
-  /// column j ← a w, rounded to the basis' precision
-  void store(double a, const V& w, Basis& basis, int j);
-  /// u ← column j
-  void fetch(const Basis& basis, int j, V& u);
+  /// column j ← a w rounded to the basis' precision, and w ← column j
+  void store(double a, V& w, Basis& basis, int j);
 
  private:
   template <class Work>

@@ -219,10 +219,16 @@ double subtract(ColumnsView<T> V, const double* h, double* w, std::int64_t n) {
 }
 
 template <class T>
-void store_scaled(double a, const double* w, T* v, std::int64_t n) {
+void store_scaled(double a, double* w, T* v, std::int64_t n) {
   std::int64_t i = 0;
-  for (; i + width <= n; i += width) store(times(all(a), load(w + i)), v + i);
-  for (; i < n; ++i) v[i] = static_cast<T>(a * w[i]);
+  for (; i + width <= n; i += width) {
+    store(times(all(a), load(w + i)), v + i);
+    store(load(v + i), w + i);
+  }
+  for (; i < n; ++i) {
+    v[i] = static_cast<T>(a * w[i]);
+    w[i] = v[i];
+  }
 }
 
 template <class T>

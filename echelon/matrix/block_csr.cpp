@@ -84,7 +84,7 @@ void check_pattern(std::int64_t block_rows, std::int64_t block_columns, const Ar
                                                       column.size(), row_start[block_rows]));
   }
   std::int64_t first_bad = block_rows;
-#pragma omp parallel for num_threads(threads()) reduction(min : first_bad) schedule(static)
+#pragma omp parallel for num_threads(threads_for(column.size())) reduction(min : first_bad) schedule(static)
   for (std::int64_t i = 0; i < block_rows; ++i) {
     if (!row_is_fine(row_start.data(), column.data(), i, block_columns)) first_bad = std::min(first_bad, i);
   }
@@ -95,7 +95,7 @@ template <class T>
 void run_rows(const BlockCsr<T>& A, const SpmvVectors<T>& v) {
   const auto kernel = spmv_kernels<T>().rows[shapes::specialised(A.block()) ? A.block() : 0];
   const auto view = A.view();
-#pragma omp parallel num_threads(threads())
+#pragma omp parallel num_threads(threads_for(A.nonzeros() + A.rows()))
   {
     const auto [begin, end] = row_share(view.row_start, view.block_rows, omp_get_thread_num(), omp_get_num_threads());
     if (begin < end) kernel(view, v, begin, end);
@@ -202,7 +202,9 @@ double BlockCsr<T>::norm_inf() const {
   if (!device().is_host()) return to(Device::host()).norm_inf();
   double largest = 0;
   bool has_nan = false;
-#pragma omp parallel for num_threads(threads()) reduction(max : largest) reduction(|| : has_nan) schedule(static)
+#pragma omp parallel for num_threads(threads_for(nonzeros())) reduction(max                     \
+                                                                        : largest) reduction(|| \
+                                                                                             : has_nan) schedule(static)
   for (std::int64_t i = 0; i < block_rows_; ++i) {
     for (int r = 0; r < block_; ++r) {
       double sum = 0;

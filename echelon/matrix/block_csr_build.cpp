@@ -57,7 +57,7 @@ void check_triplets(std::int64_t rows, std::int64_t columns, std::span<const Tri
   }
   const auto count = static_cast<std::int64_t>(triplets.size());
   std::int64_t first_bad = count;
-#pragma omp parallel for num_threads(threads()) reduction(min : first_bad) schedule(static)
+#pragma omp parallel for num_threads(threads_for(count)) reduction(min : first_bad) schedule(static)
   for (std::int64_t t = 0; t < count; ++t) {
     const auto& entry = triplets[static_cast<std::size_t>(t)];
     if (entry.row < 0 || entry.row >= rows || entry.column < 0 || entry.column >= columns)
@@ -89,7 +89,7 @@ BlockCsr<T> from_triplets(std::int64_t rows, std::int64_t columns, std::span<con
     }
   }
   Array<std::int64_t> row_start(rows + 1, std::int64_t{0});
-#pragma omp parallel for num_threads(threads()) schedule(static)
+#pragma omp parallel for num_threads(threads_for(count)) schedule(static)
   for (std::int64_t i = 0; i < rows; ++i) {
     sort_row(placed.data() + start[i], placed.data() + start[i + 1]);
     std::int64_t unique = 0;
@@ -100,7 +100,7 @@ BlockCsr<T> from_triplets(std::int64_t rows, std::int64_t columns, std::span<con
   sum_counts(row_start);
   Array<std::int32_t> column(row_start[rows]);
   Array<T> values(row_start[rows]);
-#pragma omp parallel for num_threads(threads()) schedule(static)
+#pragma omp parallel for num_threads(threads_for(count)) schedule(static)
   for (std::int64_t i = 0; i < rows; ++i) {
     std::int64_t e = row_start[i] - 1;
     for (std::int64_t p = start[i]; p < start[i + 1]; ++p) {
@@ -132,7 +132,7 @@ BlockCsr<T> in_scalars(const BlockCsr<T>& A) {
   Array<std::int32_t> column(A.nonzeros());
   Array<T> values(A.nonzeros());
   row_start[0] = 0;
-#pragma omp parallel for num_threads(threads()) schedule(static)
+#pragma omp parallel for num_threads(threads_for(A.nonzeros())) schedule(static)
   for (std::int64_t i = 0; i < A.block_rows(); ++i) {
     std::int64_t to = from.row_start[i] * b * b;
     for (std::int64_t r = 0; r < b; ++r) {
@@ -174,7 +174,7 @@ BlockCsr<T> in_blocks(const BlockCsr<T>& A, int b) {
   const std::int64_t block_rows = A.rows() / b;
   Array<std::int64_t> row_start(block_rows + 1);
   row_start[0] = 0;
-#pragma omp parallel num_threads(threads())
+#pragma omp parallel num_threads(threads_for(A.nonzeros()))
   {
     std::vector<std::int64_t> cursor;
 #pragma omp for schedule(static)
@@ -188,7 +188,7 @@ BlockCsr<T> in_blocks(const BlockCsr<T>& A, int b) {
   sum_counts(row_start);
   Array<std::int32_t> column(row_start[block_rows]);
   Array<T> values(row_start[block_rows] * b * b, T(0));
-#pragma omp parallel num_threads(threads())
+#pragma omp parallel num_threads(threads_for(A.nonzeros()))
   {
     std::vector<std::int64_t> cursor;
 #pragma omp for schedule(static)
@@ -238,7 +238,7 @@ BlockCsr<T> with_full_diagonal(const BlockCsr<T>& A, Array<std::int32_t>* insert
   if (inserted) *inserted = Array<std::int32_t>(std::span<const std::int32_t>(missing));
   Array<std::int32_t> column(row_start[n]);
   Array<T> values(row_start[n] * a_block);
-#pragma omp parallel for num_threads(threads()) schedule(static)
+#pragma omp parallel for num_threads(threads_for(A.nonzeros())) schedule(static)
   for (std::int64_t i = 0; i < n; ++i) {
     std::int64_t to = row_start[i];
     bool pending = row_start[i + 1] - row_start[i] > from.row_start[i + 1] - from.row_start[i];
@@ -286,7 +286,7 @@ BlockCsr<T> permuted(const BlockCsr<T>& A, std::span<const std::int32_t> order) 
   }
   Array<std::int32_t> column(A.blocks());
   Array<T> values(A.nonzeros());
-#pragma omp parallel num_threads(threads())
+#pragma omp parallel num_threads(threads_for(A.nonzeros()))
   {
     std::vector<Placed> row;
 #pragma omp for schedule(static)
@@ -337,7 +337,7 @@ NonfiniteScan scan_nonfinite(const BlockCsr<T>& A) {
   const std::int64_t b = A.block();
   NonfiniteScan scan;
   std::int64_t count = 0;
-#pragma omp parallel for num_threads(threads()) reduction(+ : count) schedule(static)
+#pragma omp parallel for num_threads(threads_for(A.nonzeros())) reduction(+ : count) schedule(static)
   for (std::int64_t s = 0; s < A.nonzeros(); ++s) count += !std::isfinite(from.values[s]);
   scan.count = count;
   int found = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels behind BlockCsr and StructMatrix products: y = A x, or y = b − A x with the product rounded first.
-// Every scalar row is one chain of fma from 0, over stored blocks and their columns in ascending order, on every machine,
-// thread count and place. A kernel handles a range for one thread; the tables hold one kernel a block size.
+// The kernels behind the products of BlockCsr, StructMatrix and block diagonals: y = A x, or y = b − A x with the product
+// rounded first. Every scalar row is one chain of fma from 0, over stored blocks and their columns in ascending order, on
+// every machine, thread count and place. A kernel handles a range for one thread; the tables hold one kernel a block size.
 #pragma once
 
 #include <array>
@@ -34,8 +34,10 @@ template <class T>
 struct SpmvKernels {
   using Rows = void (*)(const BlockCsrView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end);
   using Points = void (*)(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end);
+  using Diagonal = void (*)(int b, const T* blocks, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end);
   std::array<Rows, shapes::largest_block + 1> rows;      // of block CSR
   std::array<Points, shapes::largest_block + 1> points;  // of a grid
+  std::array<Diagonal, shapes::largest_block + 1> diagonal;
 };
 
 /// The tables for this machine's instruction set, chosen once.

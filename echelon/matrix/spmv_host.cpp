@@ -74,10 +74,18 @@ void struct_points(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t
   }
 }
 
+/// y = D x, D the given blocks.
+template <int B, class T>
+void block_diagonal(int b, const T* blocks, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end) {
+  const std::int64_t n = extent<B>(b);
+  for (std::int64_t i = begin; i < end; ++i) product<B>(b, blocks + i * n * n, v.x + i * n, v.y + i * n);
+}
+
 template <class T>
 SpmvKernels<T> kernels() {
   return {shapes::table<typename SpmvKernels<T>::Rows>([]<int B>() { return &csr_rows<B, T>; }),
-          shapes::table<typename SpmvKernels<T>::Points>([]<int B>() { return &struct_points<B, T>; })};
+          shapes::table<typename SpmvKernels<T>::Points>([]<int B>() { return &struct_points<B, T>; }),
+          shapes::table<typename SpmvKernels<T>::Diagonal>([]<int B>() { return &block_diagonal<B, T>; })};
 }
 
 SpmvKernels<double> double_kernels() { return kernels<double>(); }

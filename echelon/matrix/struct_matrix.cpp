@@ -62,7 +62,7 @@ template <class T>
 void run_points(const StructMatrix<T>& A, const SpmvVectors<T>& v) {
   const auto kernel = spmv_kernels<T>().points[shapes::specialised(A.dof()) ? A.dof() : 0];
   const StructView<T> view{A.grid(), A.stencil().offsets(), A.dof(), A.values().data()};
-#pragma omp parallel num_threads(threads())
+#pragma omp parallel num_threads(threads_for(A.nonzeros() + A.rows()))
   {
     const auto [begin, end] = share(view.grid.points(), omp_get_thread_num(), omp_get_num_threads(), 8);
     if (begin < end) kernel(view, v, begin, end);
@@ -79,7 +79,7 @@ StructMatrix<T>::StructMatrix(Grid grid, Stencil stencil, int dof)
       layout_(Layout::user({}, 0)),
       values_(checked_size(grid, stencil_, dof, sizeof(T))) {
   layout_ = Layout::user(grid_, stencil_.size());
-#pragma omp parallel num_threads(threads())
+#pragma omp parallel num_threads(threads_for(values_.size()))
   {
     const auto [begin, end] = share(values_.size(), omp_get_thread_num(), omp_get_num_threads());
     std::fill(values_.data() + begin, values_.data() + end, T(0));
@@ -89,7 +89,7 @@ StructMatrix<T>::StructMatrix(Grid grid, Stencil stencil, int dof)
 template <class T>
 void StructMatrix<T>::fill(const Fill& function) {
   std::exception_ptr failure;
-#pragma omp parallel for num_threads(threads()) schedule(static)
+#pragma omp parallel for num_threads(threads_for(values_.size())) schedule(static)
   for (std::int64_t point = 0; point < grid_.points(); ++point) {
     try {
       const Point p = coordinates(grid_, point);
@@ -144,7 +144,10 @@ template <class T>
 double StructMatrix<T>::norm_inf() const {
   double largest = 0;
   bool has_nan = false;
-#pragma omp parallel for num_threads(threads()) reduction(max : largest) reduction(|| : has_nan) schedule(static)
+#pragma omp parallel for num_threads(threads_for(values_.size())) reduction(max                             \
+                                                                            : largest) reduction(||         \
+                                                                                                 : has_nan) \
+    schedule(static)
   for (std::int64_t point = 0; point < grid_.points(); ++point) {
     const Point p = coordinates(grid_, point);
     for (int r = 0; r < dof_; ++r) {
@@ -174,7 +177,7 @@ BlockCsr<T> to_block_csr(const StructMatrix<T>& A) {
                  "the block CSR copy of " + shape(grid, A.stencil(), A.dof()));
   Array<std::int64_t> row_start(points + 1);
   row_start[0] = 0;
-#pragma omp parallel for num_threads(threads()) schedule(static)
+#pragma omp parallel for num_threads(threads_for(A.nonzeros())) schedule(static)
   for (std::int64_t point = 0; point < points; ++point) {
     const Point p = coordinates(grid, point);
     row_start[point + 1] =
@@ -183,7 +186,7 @@ BlockCsr<T> to_block_csr(const StructMatrix<T>& A) {
   for (std::int64_t i = 0; i < points; ++i) row_start[i + 1] += row_start[i];
   Array<std::int32_t> column(row_start[points]);
   Array<T> values(row_start[points] * a_block);
-#pragma omp parallel for num_threads(threads()) schedule(static)
+#pragma omp parallel for num_threads(threads_for(A.nonzeros())) schedule(static)
   for (std::int64_t point = 0; point < points; ++point) {
     const Point p = coordinates(grid, point);
     std::int64_t to = row_start[point];
@@ -212,7 +215,7 @@ StructMatrix<T> to_struct(const BlockCsr<T>& A, Grid grid, const Stencil& stenci
     return Offset{static_cast<int>(q.i - p.i), static_cast<int>(q.j - p.j), static_cast<int>(q.k - p.k)};
   };
   std::int64_t first_bad = A.block_rows();
-#pragma omp parallel for num_threads(threads()) reduction(min : first_bad) schedule(static)
+#pragma omp parallel for num_threads(threads_for(A.nonzeros())) reduction(min : first_bad) schedule(static)
   for (std::int64_t point = 0; point < A.block_rows(); ++point) {
     const Point p = coordinates(grid, point);
     for (std::int64_t e = from.row_start[point]; e < from.row_start[point + 1]; ++e) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matrix Market files: coordinate and array; real, integer, pattern; general, symmetric, skew-symmetric; plain or gzip.
 // The text is parsed in parallel, chunk by chunk at line ends; memory is bounded by the bytes read, never by what a header
-// claims. Refusals carry file:line:column. Lines and columns count from one.
+// claims. Refusals carry file:line:column of the first bad line, whatever the number of threads. Lines and columns count
+// from one. One entry a line; comment (%) and blank lines anywhere, CRLF, '+' signs and Fortran's D exponents are taken.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +20,18 @@ enum class Duplicates { sum, last, refuse };
 struct ReadOptions {
   Duplicates duplicates = Duplicates::sum;
   bool allow_nonfinite = false;
+  std::int64_t memory_limit = 0;  // bytes the reader may take before it refuses with will_not_fit; 0: what the machine has
 };
 
 /// What was noticed on the way; none of it is an error.
 struct ReadNotes {
-  std::int64_t bytes = 0;         // of text, after decompression
-  std::int64_t entries = 0;       // as in the file, before symmetric expansion
-  std::int64_t duplicates = 0;    // entries merged into an earlier one
-  std::int64_t explicit_zeros = 0;
+  std::int64_t bytes = 0;           // of text, after decompression
+  std::int64_t entries = 0;         // as in the file, before symmetric expansion
+  std::int64_t duplicates = 0;      // entries merged into an earlier one
+  std::int64_t explicit_zeros = 0;  // kept in a coordinate file; an array file has no pattern, there they are dropped
   std::int64_t denormals = 0;
-  std::int64_t nonfinite = 0;     // only with allow_nonfinite
-  bool sorted = true;             // the entries came in row or column order
+  std::int64_t nonfinite = 0;  // only with allow_nonfinite
+  bool sorted = true;          // the entries came in row or column order
   std::string symmetry = "general";
   std::string field = "real";
   double seconds = 0;

@@ -25,7 +25,7 @@ StructMatrix<double> random(Grid grid, const Stencil& stencil, int dof, std::uin
   StructMatrix<double> A(grid, stencil, dof);
   const std::int64_t a_block = std::int64_t{dof} * dof;
   const std::uint64_t start = mixed(seed);
-#pragma omp parallel for num_threads(threads()) schedule(static)
+#pragma omp parallel for num_threads(threads_for(8 * A.nonzeros())) schedule(static)
   for (std::int64_t point = 0; point < grid.points(); ++point) {
     const std::int64_t i = point % grid.nx, j = point / grid.nx % grid.ny, k = point / grid.nx / grid.ny;
     double* center = A.values().data() + A.layout().at(point, stencil.center()) * a_block;

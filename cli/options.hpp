@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The program's options as plain data, and the one way from the command line to them. Names, defaults and meanings are those
+// of docs/options.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "echelon/matrix/stencil.hpp"
+
+namespace echelon::cli {
+
+struct SolveOptions {
+  std::string problem = "poisson";
+  std::string grid = "64";
+  std::string stencil;  // empty: star7, or star5 on a 2-D grid
+  int dof = 1;
+  std::uint64_t seed = 1;
+  double peclet = 10;
+
+  std::string matrix;  // a file instead of a problem
+  int block = 1;
+  std::string rhs;
+  std::string duplicates = "sum";
+  bool allow_nonfinite = false;
+
+  std::string solver = "auto";
+  int restart = 50;
+  std::string basis = "fp64";
+  double rtol = 1e-8, atol = 0, nrbe = 0;
+  std::int64_t max_it = 1000;
+  std::string null_space = "none";
+  double time_limit = 0;  // seconds; 0 is none
+
+  std::string pc = "auto";
+  int fill = 0;
+  std::string shift = "auto";
+  std::string ordering = "natural";
+  std::string schedule = "auto";
+  bool strict = false;
+
+  std::string backend = "auto";
+  int threads = 0;
+
+  std::string solution, json, history, plot;
+  bool quiet = false;
+  bool verbose = false;
+
+  bool duplicates_given = false;
+};
+
+struct CheckOptions {
+  std::string matrix;
+  std::string json;
+  bool quiet = false;
+};
+
+struct Options {
+  /// "solve", "check", "selftest", "info"; empty when only `answer` is to be printed (--help, --version).
+  std::string command;
+  std::string answer;
+  SolveOptions solve;
+  CheckOptions check;
+  std::string json;  // of whichever command runs
+  int threads = 0;   // for selftest and info
+};
+
+/// Arguments without the program's name. Throws Error(bad_option) with a sentence and, for a mistyped name, the nearest one.
+Options parse(std::vector<std::string> arguments);
+
+/// "64", "64x32", "64x32x16" with a stencil of two or three dimensions. Throws Error(bad_option).
+Grid parse_grid(const std::string& text, const Stencil& stencil);
+/// How many numbers a grid has: 1, 2 or 3.
+int grid_extents(const std::string& text);
+
+}  // namespace echelon::cli

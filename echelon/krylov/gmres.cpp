@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// GMRES(m) and FGMRES(m) (Saad and Schultz 1986, Saad 1993): A M⁻¹ V = V₊ H by classical Gram-Schmidt, repeated where
+// cancellation asks for it; min ‖β e₁ − H y‖ by Givens rotations; x ← x + M⁻¹ V y (flexible: x + Z y; left: M⁻¹A V = V₊ H).
+// Each cycle starts from b − A x recomputed, so a basis rounded to FP32 costs a cycle's depth, never the final accuracy.
+// Vector bytes a row in step j: 16 (j + 3) with FP64, 8 j + 40 with FP32, as much again when repeated.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "echelon/krylov/gmres_cycles.hpp"
+#include "echelon/krylov/hessenberg.hpp"
+
+namespace echelon {
+namespace {
+
+constexpr int own_vectors = 3;
+/// Gram-Schmidt is repeated when it leaves less than this part of the vector.
+constexpr double repeat_below = 0.25;
+/// What is left of a vector after Gram-Schmidt that is rounding error: the Krylov space is exhausted.
+constexpr double exhausted_below = 10 * std::numeric_limits<double>::epsilon();
+/// An FP32 basis cannot reduce the residual further within one cycle.
+constexpr double fp32_cycle_depth = 2e-7;
+/// Stagnation: less than 1 % over two restarts, and over so many iterations when the restart is short.
+constexpr std::int64_t stagnation_iterations = 100;
+
+struct Workspace {
+  Workspace(const SolveFrame& s, int columns, bool single, bool flexible)
+      : V(s.n, columns + 1, single),
+        v(s.n),
+        w(s.n),
+        z(s.n),
+        h(static_cast<std::int64_t>(columns) + 2),
+        again(static_cast<std::int64_t>(columns) + 2),
+        y(columns),
+        least_squares(columns) {
+    if (flexible) Z = Basis(s.n, columns, single);
+  }
+  Basis V, Z;
+  Vector<double> v, w, z;
+  Array<double> h, again, y;
+  HessenbergLeastSquares least_squares;
+};
+
+struct Cycle {
+  double start = 0;     // ‖v‖ before scaling
+  double to_true = 1;   // true residual norm over the watched one, known at the start of a cycle (left preconditioning)
+  double estimate = 0;  // of the true residual norm
+  bool claims = false, exhausted = false;
+};
+
+/// w ← the operator applied to v_k.
+void expand(SolveFrame& s, Workspace& space, int k, bool flexible) {
+  if (s.options.side == Side::left) {
+    s.multiply(space.v, space.z);
+    s.precondition(space.z, space.w);
+  } else {
+    s.precondition(space.v, space.z);
+    if (flexible) s.ops.store(1.0, space.z, space.Z, k);
+    s.multiply(space.z, space.w);
+  }
+}
+
+/// One Arnoldi step. False when the cycle must end before this column counts.
+bool step(SolveFrame& s, Workspace& space, Cycle& cycle, bool flexible) {
+  auto& [V, Z, v, w, z, h, again, y, least_squares] = space;
+  const int k = least_squares.columns();
+  const auto columns = static_cast<std::size_t>(k) + 1;
+  expand(s, space, k, flexible);
+  s.ops.multi_dot(V, k + 1, w, h.span());
+  const double before = s.ops.norm_from_square(h[k + 1], w);
+  if (!std::isfinite(before)) {
+    if (s.options.side == Side::left) {
+      s.end_nonfinite({{"A v", &z}, {"M⁻¹A v", &w}}, "‖M⁻¹A v‖");
+    } else {
+      s.end_nonfinite({{"M⁻¹v", &z}, {"A M⁻¹v", &w}}, "‖A M⁻¹v‖");
+    }
+    return false;
+  }
+  double after = s.ops.norm_from_square(s.ops.subtract(V, h.span().first(columns), w), w);
+  if (after < repeat_below * before) {
+    s.ops.multi_dot(V, k + 1, w, again.span());
+    after = s.ops.norm_from_square(s.ops.subtract(V, again.span().first(columns), w), w);
+    for (int i = 0; i <= k; ++i) h[i] += again[i];
+  }
+  cycle.exhausted = after <= exhausted_below * before;
+  h[k + 1] = cycle.exhausted ? 0 : after;
+  const double estimate = least_squares.add(h.span().first(columns + 1)) * cycle.to_true;
+  const bool go_on = s.count(estimate);
+  if (std::isfinite(estimate)) cycle.estimate = estimate;
+  cycle.claims = s.seems_converged(estimate);
+  return go_on && !cycle.claims && !cycle.exhausted;
+}
+
+void update_solution(SolveFrame& s, Workspace& space, bool flexible) {
+  auto& [V, Z, v, w, z, h, again, y, least_squares] = space;
+  const auto used = y.span().first(static_cast<std::size_t>(least_squares.columns()));
+  least_squares.solve(used);
+  if (flexible) {
+    s.ops.combine(Z, used, z);
+  } else {
+    s.ops.combine(V, used, s.options.side == Side::left ? z : v);
+    if (s.options.side == Side::right) s.precondition(v, z);
+  }
+  s.ops.axpy(1.0, z, s.x);
+}
+
+/// Starts a cycle from the frame's residual and fills the basis. The number of columns is that of the least squares.
+Cycle run_cycle(SolveFrame& s, Workspace& space, double norm, bool flexible) {
+  auto& [V, Z, v, w, z, h, again, y, least_squares] = space;
+  Cycle cycle;
+  if (s.options.side == Side::left) {
+    s.precondition(s.residual, v);
+  } else {
+    v.copy_from(s.residual);
+  }
+  cycle.start = s.ops.norm(v);
+  least_squares.start(cycle.start);
+  const double inverse = 1 / cycle.start;
+  if (!std::isfinite(cycle.start)) {
+    s.end_nonfinite({{"M⁻¹r", &v}}, "‖M⁻¹r‖");
+    return cycle;
+  }
+  if (!std::isfinite(inverse)) {
+    s.end(Reason::breakdown, cycle.start == 0 ? "M⁻¹r = 0 for a residual r ≠ 0: the preconditioner is singular."
+                                              : "The residual is too small to be scaled; scale the system.");
+    return cycle;
+  }
+  cycle.to_true = norm / cycle.start;
+  cycle.estimate = norm;
+  s.ops.store(inverse, v, V, 0);
+  const double floor = V.single() ? fp32_cycle_depth * norm : 0;
+  for (int k = 1; !s.at_limit() && step(s, space, cycle, flexible); ++k) {
+    if (k == static_cast<int>(y.size()) || cycle.estimate < floor) break;
+    s.ops.store(1 / h[k], w, V, k);
+    v.swap(w);
+  }
+  return cycle;
+}
+
+}  // namespace
+
+int gmres_columns(std::int64_t n, const KrylovOptions& options) {
+  const std::int64_t wanted = std::min<std::int64_t>({options.restart, n, options.max_it});
+  return static_cast<int>(std::max<std::int64_t>(wanted, 1));
+}
+
+std::int64_t gmres_bytes(std::int64_t n, const KrylovOptions& options, bool flexible) {
+  const int columns = gmres_columns(n, options);
+  const bool single = options.basis == BasisPrecision::fp32;
+  return Basis::bytes(n, columns + 1, single) + (flexible ? Basis::bytes(n, columns, single) : 0) + own_vectors * n * 8 +
+         std::int64_t{columns} * columns * 8;
+}
+
+void run_gmres(SolveFrame& s, bool flexible) {
+  const bool single = s.options.basis == BasisPrecision::fp32;
+  Workspace space(s, gmres_columns(s.n, s.options), single, flexible);
+  s.report.basis_precision = single ? "fp32" : "fp64";
+  s.stagnation_window = 0;
+  double norm = s.ops.norm(s.residual);
+  double window_norm = s.best_norm();
+  std::int64_t window_cycle = s.report.restarts, window_iteration = s.report.iterations;
+  while (!s.ended() && !s.at_limit()) {
+    const Cycle cycle = run_cycle(s, space, norm, flexible);
+    if (space.least_squares.columns() == 0) break;
+    update_solution(s, space, flexible);
+    ++s.report.restarts;
+    if (s.ended()) break;
+    const double before = norm;
+    norm = s.check();
+    if (s.ended()) break;
+    if (cycle.claims) {
+      s.claim_denied(norm);
+    } else if (norm > 10 * cycle.estimate) {
+      ++s.report.residual_replacements;
+    }
+    if (cycle.exhausted && norm > 0.99 * before && !s.ended()) {
+      s.end(Reason::breakdown,
+            fmt::format("The Krylov space was exhausted in iteration {} without a solution: the matrix or "
+                        "the preconditioner is singular, or b is not in the range of A.",
+                        s.report.iterations));
+    }
+    const bool window_over =
+        s.report.restarts - window_cycle >= 2 && s.report.iterations - window_iteration >= stagnation_iterations;
+    if (s.ended() || !window_over || !s.options.stagnation_test) continue;
+    if (s.best_norm() > 0.99 * window_norm) {
+      s.end(Reason::stagnated, fmt::format("The residual fell less than 1 % over {} restarts of {}; use a larger restart or "
+                                           "another preconditioner.",
+                                           s.report.restarts - window_cycle, space.y.size()));
+    }
+    window_norm = s.best_norm();
+    window_cycle = s.report.restarts;
+    window_iteration = s.report.iterations;
+  }
+}
+
+Report gmres(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
+             const KrylovOptions& options) {
+  SolveFrame s("gmres", A, b, x, M, options, gmres_columns(A.rows(), options) + 1, gmres_bytes(A.rows(), options, false));
+  if (!s.ended()) run_gmres(s, false);
+  return s.finish();
+}
+
+Report fgmres(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
+              const KrylovOptions& options) {
+  require_right_side("fgmres", options);
+  SolveFrame s("fgmres", A, b, x, M, options, gmres_columns(A.rows(), options) + 1, gmres_bytes(A.rows(), options, true));
+  if (!s.ended()) run_gmres(s, true);
+  return s.finish();
+}
+
+}  // namespace echelon

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/krylov/solve_frame.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
+
+namespace echelon {
+namespace {
+
+/// Iterations whose residual is kept: taken before the first one, so that an iteration allocates nothing.
+constexpr std::int64_t history_limit = std::int64_t{1} << 20;
+/// A claim of convergence that was denied must halve the true residual at least once in so many.
+constexpr int futile_claims_allowed = 3;
+constexpr std::int64_t denied_claims_allowed = 100;
+/// What is left of a right-hand side inside the null space, relative to its norm, that counts as nothing.
+constexpr double rounding_of_projection = 1e-15;
+constexpr double worth_asking_bytes = 1 << 20;
+
+void require_host(const char* what, Device device) {
+  if (device.is_host()) return;
+  throw Error(ErrorCode::device, fmt::format("{} is on {}; the Krylov methods need it on the host", what, device.name()));
+}
+
+void require_size(const char* what, std::int64_t got, std::int64_t expected) {
+  if (got == expected) return;
+  throw Error(ErrorCode::size_mismatch, fmt::format("{} has {} elements and the matrix has {} rows", what, got, expected));
+}
+
+void require_finite(const char* what, const Vector<double>& v) {
+  for (std::int64_t i = 0; i < v.size(); ++i) {
+    if (!std::isfinite(v[i])) {
+      throw Error(ErrorCode::nonfinite_value, fmt::format("{} must be finite; element {} is {}", what, i, v[i]));
+    }
+  }
+}
+
+void require_option(bool legal, const char* name, double got, const char* expected) {
+  if (!legal) throw Error(ErrorCode::bad_argument, fmt::format("{} is {}; legal is {}", name, got, expected));
+}
+
+}  // namespace
+
+void require_right_side(const char* solver, const KrylovOptions& options) {
+  if (options.side == Side::right) return;
+  throw Error(ErrorCode::bad_argument, fmt::format("{} preconditions from the right; only gmres can from the left", solver));
+}
+
+SolveFrame::SolveFrame(const char* solver, const Operator<double>& A, const V& b, V& x_in, const Preconditioner<double>& M,
+                       const KrylovOptions& options_in, int basis_columns, std::int64_t method_bytes)
+    : options(options_in),
+      n(A.rows()),
+      x(x_in),
+      ops(A.rows(), basis_columns, options_in.communicator ? *options_in.communicator : serial()),
+      A_(A),
+      M_(M),
+      b_(&b) {
+  check_input(b);
+  const std::int64_t kept = std::min(options.max_it, history_limit) + 1;
+  const std::int64_t bytes = method_bytes + (options.null_space ? 4 : 2) * n * 8 + kept * 8;
+  if (static_cast<double>(bytes) > worth_asking_bytes) require_memory(bytes, fmt::format("{} with {} rows", solver, n));
+  report.solver = solver;
+  report.preconditioner = M.report();
+  report.history.reserve(static_cast<std::size_t>(kept));
+  residual = V(n);
+  best_x_ = V(n);
+  if (options.null_space) set_null_space(b);
+  norm_b_ = ops.norm(*b_);
+  if (options.nrbe > 0) norm_A_ = A.norm_inf();
+  if (options.nrbe > 0 && std::isnan(norm_A_)) {
+    throw Error(ErrorCode::bad_argument, "nrbe was asked for and the matrix does not know its norm (norm_inf is NaN)");
+  }
+  target_ = std::max(options.rtol * norm_b_, options.atol);
+  apparent_target_ = target_;
+  if (norm_b_ == 0) x.fill(0);
+
+  best_norm_ = std::numeric_limits<double>::infinity();
+  best_x_.copy_from(x);
+  first_norm_ = check();
+  window_norm_ = first_norm_;
+  if (std::isfinite(first_norm_)) report.history.push_back(norm_b_ > 0 ? first_norm_ / norm_b_ : first_norm_);
+  if (!ended_ && !report.preconditioner.ok) {
+    end(Reason::pc_failed, fmt::format("The preconditioner {} could not be set up: {}", report.preconditioner.name,
+                                       report.preconditioner.message));
+  }
+}
+
+void SolveFrame::check_input(const V& b) const {
+  require_host("the matrix", A_.device());
+  require_host("b", b.device());
+  require_host("x", x.device());
+  require_size("b", b.size(), n);
+  require_size("x", x.size(), n);
+  require_option(options.rtol >= 0 && std::isfinite(options.rtol), "rtol", options.rtol, "a finite number ≥ 0");
+  require_option(options.atol >= 0 && std::isfinite(options.atol), "atol", options.atol, "a finite number ≥ 0");
+  require_option(options.nrbe >= 0 && std::isfinite(options.nrbe), "nrbe", options.nrbe, "a finite number ≥ 0");
+  require_option(options.max_it >= 0, "max_it", static_cast<double>(options.max_it), "≥ 0");
+  require_option(options.restart >= 1, "restart", options.restart, "≥ 1");
+  require_option(options.divergence >= 1, "divergence", options.divergence, "≥ 1");
+  require_finite("b", b);
+  require_finite("the initial guess", x);
+  if (options.null_space) {
+    require_host("the null vector", options.null_space->device());
+    require_size("the null vector", options.null_space->size(), n);
+    require_finite("the null vector", *options.null_space);
+  }
+}
+
+void SolveFrame::set_null_space(const V& b) {
+  null_vector_ = options.null_space->clone();
+  const double length = ops.norm(null_vector_);
+  if (length == 0) throw Error(ErrorCode::bad_argument, "the null vector is zero");
+  for (double& value : null_vector_) value /= length;
+  projected_b_ = b.clone();
+  const double norm = ops.norm(b);
+  const double inside = std::fabs(ops.dot(null_vector_, projected_b_));
+  project(projected_b_);
+  // The second projection takes what the rounding of the first left behind.
+  project(projected_b_);
+  if (ops.norm(projected_b_) <= rounding_of_projection * static_cast<double>(n) * norm) projected_b_.fill(0);
+  b_ = &projected_b_;
+  projected_ = true;
+  report.remarks.push_back(fmt::format(
+      "The null space was projected out: its part of b was {:.3g} of ‖b‖; residuals are those of the projected system.",
+      norm > 0 ? inside / norm : 0.0));
+}
+
+void SolveFrame::project(V& v) { ops.axpy(-ops.dot(null_vector_, v), null_vector_, v); }
+
+void SolveFrame::multiply(const V& p, V& q) { A_.apply(p, q); }
+
+void SolveFrame::precondition(const V& r, V& z) {
+  M_.apply(r, z);
+  if (projected_) project(z);
+}
+
+void SolveFrame::end(Reason reason, std::string message) {
+  ended_ = true;
+  report.reason = reason;
+  report.message = std::move(message);
+}
+
+bool SolveFrame::at_limit() {
+  if (report.iterations < options.max_it) return false;
+  end(Reason::max_it,
+      fmt::format("{} iterations were not enough; allow more, or use a stronger preconditioner.", options.max_it));
+  return true;
+}
+
+bool SolveFrame::count(double norm) {
+  const std::int64_t iteration = ++report.iterations;
+  const double relative = norm_b_ > 0 ? norm / norm_b_ : norm;
+  if (!std::isfinite(norm)) {
+    end(Reason::nan, fmt::format("The residual norm became non-finite in iteration {}.", iteration));
+    return false;
+  }
+  if (report.history.size() < report.history.capacity()) {
+    report.history.push_back(relative);
+  } else {
+    history_full_ = true;
+  }
+  if (norm < 0.99 * window_norm_) {
+    window_norm_ = norm;
+    window_start_ = iteration;
+  }
+  if (options.monitor) {
+    const Verdict verdict = options.monitor(iteration, relative);
+    if (verdict == Verdict::interrupt) end(Reason::interrupted, fmt::format("Interrupted in iteration {}.", iteration));
+    if (verdict == Verdict::time_limit) {
+      end(Reason::time_limit, fmt::format("The time limit was reached in iteration {}.", iteration));
+    }
+  }
+  if (!ended_ && norm > options.divergence * first_norm_) {
+    end(Reason::diverged, fmt::format("The residual grew to {:.3g} times its first value by iteration {}; use another "
+                                      "preconditioner or GMRES.",
+                                      norm / first_norm_, iteration));
+  }
+  if (!ended_ && options.stagnation_test && stagnation_window > 0 && iteration - window_start_ >= stagnation_window) {
+    end(Reason::stagnated, fmt::format("The residual did not fall by 1 % in {} iterations; use another preconditioner or "
+                                       "GMRES.",
+                                       stagnation_window));
+  }
+  return !ended_;
+}
+
+double SolveFrame::true_residual() {
+  if (projected_) project(x);
+  A_.residual(*b_, x, residual);
+  return ops.norm(residual);
+}
+
+bool SolveFrame::meets(double norm, double norm_x, Reason& reason) const {
+  if (norm <= options.rtol * norm_b_) {
+    reason = Reason::rtol;
+  } else if (norm <= options.atol) {
+    reason = Reason::atol;
+  } else if (options.nrbe > 0 && norm <= options.nrbe * (norm_b_ + norm_A_ * norm_x)) {
+    reason = Reason::nrbe;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+double SolveFrame::check() {
+  const double norm = last_norm_ = true_residual();
+  if (!std::isfinite(norm)) {
+    end(Reason::nan, fmt::format("The residual b − A x recomputed after iteration {} was non-finite.", report.iterations));
+    return norm;
+  }
+  if (norm < best_norm_) {
+    best_norm_ = norm;
+    best_x_.copy_from(x);
+  }
+  const double norm_x = options.nrbe > 0 ? ops.norm(x) : 0;
+  if (options.nrbe > 0) apparent_target_ = std::max(target_, options.nrbe * (norm_b_ + norm_A_ * norm_x));
+  Reason reason;
+  if (std::isfinite(norm_x) && meets(norm, norm_x, reason)) {
+    report.converged = true;
+    end(reason, {});
+  } else if (projected_) {
+    // The iteration runs in the complement of the null space.
+    project(residual);
+  }
+  return norm;
+}
+
+void SolveFrame::claim_denied(double true_norm) {
+  ++report.residual_replacements;
+  const bool progress = denied_norm_ == 0 || true_norm < 0.5 * denied_norm_;
+  futile_claims_ = progress ? 0 : futile_claims_ + 1;
+  denied_norm_ = denied_norm_ == 0 ? true_norm : std::min(denied_norm_, true_norm);
+  if (futile_claims_ >= futile_claims_allowed || report.residual_replacements >= denied_claims_allowed) {
+    end(Reason::stagnated,
+        fmt::format("The recurrence reached the tolerance and b − A x did not, {} times, the last time with {:.3g}: the "
+                    "tolerance is below what this arithmetic can reach here, or A or M is not linear.",
+                    report.residual_replacements, norm_b_ > 0 ? true_norm / norm_b_ : true_norm));
+  }
+}
+
+void SolveFrame::end_nonfinite(std::initializer_list<Named> vectors, const char* otherwise) {
+  const char* name = otherwise;
+  for (const Named& candidate : vectors) {
+    if (!std::isfinite(ops.largest(*candidate.vector))) {
+      name = candidate.name;
+      break;
+    }
+  }
+  end(Reason::nan,
+      fmt::format("{} became non-finite in iteration {}; A, M or an overflow is the cause.", name, report.iterations + 1));
+}
+
+Report SolveFrame::finish() {
+  double norm = 0;
+  if (!report.converged) {
+    const Reason reason = report.reason;
+    const std::string message = report.message;
+    norm = check();
+    if (!report.converged) {
+      end(reason, message);
+      if (!(norm <= best_norm_)) {
+        x.copy_from(best_x_);
+        norm = true_residual();
+      }
+    }
+  } else {
+    norm = last_norm_;
+  }
+  if (norm_A_ == 0) norm_A_ = A_.norm_inf();
+  const double norm_x = ops.norm(x);
+  report.relative_residual = norm_b_ > 0 ? norm / norm_b_ : norm;
+  report.nrbe = norm == 0 ? 0 : norm / (norm_b_ + norm_A_ * norm_x);
+  if (report.converged) {
+    report.message = norm_b_ == 0
+                         ? "b = 0, and so is x."
+                         : fmt::format("Converged in {} iterations; the recomputed residual is {:.3g} of ‖b‖{}.",
+                                       report.iterations, report.relative_residual, projected_ ? " (projected system)" : "");
+  } else {
+    report.message += fmt::format(" The best iterate has {} {:.3g}.",
+                                  norm_b_ > 0 ? "‖b − A x‖/‖b‖ =" : "‖b − A x‖ =", report.relative_residual);
+  }
+  if (history_full_) {
+    report.remarks.push_back(fmt::format("The history holds the first {} iterations only.", report.history.size()));
+  }
+  report.solve_seconds = timer_.seconds();
+  return std::move(report);
+}
+
+}  // namespace echelon

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every Krylov method shares: checks of the input, the stopping rule on the recomputed residual, the best iterate, the
+// history, the null space, and the words of the report. A method calls `check` when its recurrence says it is done, and
+// nothing but `check` can make a solve `converged`. Private to krylov/.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "echelon/krylov/krylov.hpp"
+#include "echelon/krylov/vector_ops.hpp"
+#include "echelon/report/timer.hpp"
+
+namespace echelon {
+
+/// Throws Error(bad_argument): only gmres can precondition from the left.
+void require_right_side(const char* solver, const KrylovOptions& options);
+
+class SolveFrame {
+ public:
+  using V = Vector<double>;
+
+  /// Checks sizes, places and options (throws), projects b, and checks x as given. `basis_columns` and `vectors` are what
+  /// the method will allocate itself: all of it is compared with the memory that is there.
+  SolveFrame(const char* solver, const Operator<double>& A, const V& b, V& x, const Preconditioner<double>& M,
+             const KrylovOptions& options, int basis_columns, std::int64_t method_bytes);
+
+  const KrylovOptions& options;
+  const std::int64_t n;
+  V& x;
+  VectorOps ops;
+  Report report;
+  /// b − A x at the last `check`.
+  V residual;
+  /// Iterations without 1 % progress that end a short recurrence; 0 is off.
+  std::int64_t stagnation_window = 0;
+
+  /// q = A p.
+  void multiply(const V& p, V& q);
+  /// z = M⁻¹ r, kept out of the null space.
+  void precondition(const V& r, V& z);
+
+  bool ended() const { return ended_; }
+  void end(Reason reason, std::string message);
+  /// Ends with max_it when the iterations are used up.
+  bool at_limit();
+  /// One more iteration with this residual norm by the recurrence: history, monitor, divergence. False: stop.
+  bool count(double norm);
+  bool seems_converged(double norm) const { return norm <= apparent_target_; }
+  /// residual ← b − A x, and its norm. Remembers x if it is the best so far; ends when it meets the tolerance or is NaN.
+  double check();
+  /// The recurrence claimed convergence and `check` denied it: counts, and ends when that leads nowhere.
+  void claim_denied(double true_norm);
+  double best_norm() const { return best_norm_; }
+  /// Ends with `nan`, naming the first of the vectors that holds something non-finite, or else `otherwise`.
+  struct Named {
+    const char* name;
+    const V* vector;
+  };
+  void end_nonfinite(std::initializer_list<Named> vectors, const char* otherwise);
+
+  /// The best x, its residual recomputed, and the words.
+  Report finish();
+
+ private:
+  void check_input(const V& b) const;
+  void set_null_space(const V& b);
+  void project(V& v);
+  double true_residual();
+  /// Reason by which `norm` meets the tolerance, if it does.
+  bool meets(double norm, double norm_x, Reason& reason) const;
+  std::string failure_message() const;
+
+  const Operator<double>& A_;
+  const Preconditioner<double>& M_;
+  Timer timer_;
+  V projected_b_, null_vector_;
+  const V* b_;
+  V best_x_;
+  double norm_b_ = 0, norm_A_ = 0, target_ = 0, apparent_target_ = 0;
+  double first_norm_ = 0, last_norm_ = 0, best_norm_ = 0;
+  double window_norm_ = 0;
+  std::int64_t window_start_ = 0;
+  double denied_norm_ = 0;
+  int futile_claims_ = 0;
+  bool ended_ = false, projected_ = false, history_full_ = false;
+};
+
+}  // namespace echelon

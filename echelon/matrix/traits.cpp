@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/matrix/traits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace echelon {
+namespace {
+
+/// What one scalar row shows, gathered entry by entry.
+struct RowScan {
+  bool has_diagonal = false;
+  double diagonal = 0, largest = 0, off_diagonal_sum = 0;
+
+  void see(bool on_diagonal, double value) {
+    largest = std::max(largest, std::abs(value));
+    if (on_diagonal) {
+      has_diagonal = true;
+      diagonal = value;
+    } else {
+      off_diagonal_sum += std::abs(value);
+    }
+  }
+
+  void add_to(MatrixTraits& traits, std::int64_t row) const {
+    if (!has_diagonal) ++traits.missing_diagonals;
+    if (has_diagonal && diagonal == 0) ++traits.zero_diagonals;
+    if (diagonal < 0) ++traits.negative_diagonals;
+    if (std::abs(diagonal) < 1e-3 * largest || diagonal == 0) {
+      if (traits.weak_diagonals++ == 0) traits.first_weak_row = row;
+    }
+    if (std::abs(diagonal) >= off_diagonal_sum) ++traits.dominant_rows;
+  }
+};
+
+double relative_difference(double difference, double largest) {
+  if (largest == 0) return 0;
+  return difference / largest;
+}
+
+/// Over pairs of opposite entries; a point whose opposite is not in the stencil makes the pattern unsymmetric.
+double asymmetry_of(const StructMatrix<double>& A) {
+  const auto& grid = A.grid();
+  const int b = A.dof();
+  double difference = 0, largest = 0;
+  for (int entry = 0; entry < A.stencil().size(); ++entry) {
+    const Offset o = A.stencil().offsets()[static_cast<std::size_t>(entry)];
+    const int opposite = A.stencil().find({-o.x, -o.y, -o.z});
+    if (opposite < 0) return std::numeric_limits<double>::infinity();
+#pragma omp parallel for collapse(2) reduction(max : difference, largest)
+    for (std::int64_t k = 0; k < grid.nz; ++k) {
+      for (std::int64_t j = 0; j < grid.ny; ++j) {
+        for (std::int64_t i = 0; i < grid.nx; ++i) {
+          if (!grid.contains(i + o.x, j + o.y, k + o.z)) continue;
+          const auto here = A.block(grid.index(i, j, k), entry);
+          const auto there = A.block(grid.index(i + o.x, j + o.y, k + o.z), opposite);
+          for (int c = 0; c < b; ++c) {
+            for (int r = 0; r < b; ++r) {
+              const double value = here[static_cast<std::size_t>(c * b + r)];
+              largest = std::max(largest, std::abs(value));
+              difference = std::max(difference, std::abs(value - there[static_cast<std::size_t>(r * b + c)]));
+            }
+          }
+        }
+      }
+    }
+  }
+  return relative_difference(difference, largest);
+}
+
+}  // namespace
+
+MatrixTraits traits_of(const BlockCsr<double>& A) {
+  MatrixTraits traits;
+  traits.rows = A.rows();
+  traits.asymmetry = A.square() ? asymmetry(A) : std::numeric_limits<double>::infinity();
+  const int b = A.block();
+  const auto start = A.row_start();
+  const auto column = A.column();
+  const auto values = A.values();
+  for (std::int64_t block_row = 0; block_row < A.block_rows(); ++block_row) {
+    for (int r = 0; r < b; ++r) {
+      RowScan scan;
+      for (auto e = start[block_row]; e < start[block_row + 1]; ++e) {
+        for (int c = 0; c < b; ++c) scan.see(column[e] == block_row && c == r, values[(e * b + c) * b + r]);
+      }
+      scan.add_to(traits, block_row * b + r);
+    }
+  }
+  return traits;
+}
+
+MatrixTraits traits_of(const StructMatrix<double>& A) {
+  MatrixTraits traits;
+  traits.rows = A.rows();
+  traits.asymmetry = asymmetry_of(A);
+  const auto& grid = A.grid();
+  const int b = A.dof();
+  for (std::int64_t k = 0; k < grid.nz; ++k) {
+    for (std::int64_t j = 0; j < grid.ny; ++j) {
+      for (std::int64_t i = 0; i < grid.nx; ++i) {
+        const auto point = grid.index(i, j, k);
+        for (int r = 0; r < b; ++r) {
+          RowScan scan;
+          for (int entry = 0; entry < A.stencil().size(); ++entry) {
+            const Offset o = A.stencil().offsets()[static_cast<std::size_t>(entry)];
+            if (!grid.contains(i + o.x, j + o.y, k + o.z)) continue;
+            const auto block = A.block(point, entry);
+            for (int c = 0; c < b; ++c) {
+              scan.see(entry == A.stencil().center() && c == r, block[static_cast<std::size_t>(c * b + r)]);
+            }
+          }
+          scan.add_to(traits, point * b + r);
+        }
+      }
+    }
+  }
+  return traits;
+}
+
+}  // namespace echelon

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/report/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "echelon/base/version.hpp"
+
+namespace echelon {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+Json positive_or_null(double value) { return value > 0 ? Json(value) : Json(nullptr); }
+
+Json head(const std::string& command) { return {{"echelon_version", version()}, {"command", command}}; }
+
+std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Json problem_json(const ProblemInfo& problem) {
+  Json json = {{"name", problem.name}, {"n", problem.n}, {"nnz", problem.nnz}, {"block", problem.block}};
+  json["grid"] = problem.grid ? Json(*problem.grid) : Json(nullptr);
+  json["stencil"] = text_or_null(problem.stencil);
+  return json;
+}
+
+Json pivots_json(const std::vector<PivotNote>& pivots) {
+  Json list = Json::array();
+  for (const auto& pivot : pivots) {
+    list.push_back({{"row", pivot.row + 1},
+                    {"value", pivot.value},
+                    {"row_norm", pivot.row_norm},
+                    {"level", pivot.level < 0 ? Json(nullptr) : Json(pivot.level)},
+                    {"kind", word(pivot.kind)}});
+  }
+  return list;
+}
+
+Json preconditioner_json(const FactorReport& pc) {
+  return {{"name", pc.name},
+          {"ok", pc.ok},
+          {"message", text_or_null(pc.message)},
+          {"fill", pc.fill},
+          {"block", pc.block},
+          {"ordering", pc.ordering},
+          {"kernel", text_or_null(pc.kernel)},
+          {"schedule", text_or_null(pc.schedule)},
+          {"levels", pc.levels},
+          {"fill_ratio", pc.fill_ratio},
+          {"bytes", pc.bytes},
+          {"missing_diagonals", pc.missing_diagonals},
+          {"perturbed_pivots", pc.perturbed_pivots},
+          {"bad_pivots", pivots_json(pc.bad_pivots)},
+          {"shift", pc.shift},
+          {"shift_attempts", pc.shift_attempts},
+          {"perturbation", pc.perturbation},
+          {"growth", pc.growth},
+          {"symbolic_seconds", pc.symbolic_seconds},
+          {"numeric_seconds", pc.numeric_seconds},
+          {"remarks", pc.remarks}};
+}
+
+Json backend_json(const BackendInfo& backend) {
+  return {{"kind", backend.kind},
+          {"name", backend.name},
+          {"threads", backend.threads},
+          {"simd", backend.simd},
+          {"copy_bandwidth_gbs", positive_or_null(backend.copy_bandwidth / 1e9)}};
+}
+
+Json attempts_json(const std::vector<AttemptSummary>& attempts) {
+  Json list = Json::array();
+  for (const auto& attempt : attempts) {
+    list.push_back({{"name", attempt.name},
+                    {"why", attempt.why},
+                    {"outcome", attempt.outcome},
+                    {"message", text_or_null(attempt.message)},
+                    {"iterations", attempt.iterations},
+                    {"relative_residual", attempt.relative_residual},
+                    {"setup_seconds", attempt.setup_seconds},
+                    {"solve_seconds", attempt.solve_seconds}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string to_json(const RunReport& report) {
+  const Report& result = report.result;
+  Json json = head(report.command);
+  json["arguments"] = report.arguments;
+  json["problem"] = problem_json(report.problem);
+  json["solver"] = result.solver;
+  json["preconditioner"] = preconditioner_json(result.preconditioner);
+  json["backend"] = backend_json(report.backend);
+  json["converged"] = result.converged;
+  json["reason"] = word(result.reason);
+  json["message"] = text_or_null(result.message);
+  json["iterations"] = result.iterations;
+  json["relative_residual"] = result.relative_residual;
+  json["nrbe"] = result.nrbe;
+  json["rtol"] = report.rtol;
+  json["atol"] = report.atol;
+  json["seconds"] = {{"read", report.seconds.read},
+                     {"assemble", report.seconds.assemble},
+                     {"setup", report.seconds.setup},
+                     {"solve", report.seconds.solve},
+                     {"total", report.seconds.total}};
+  json["choice"] = {{"name", report.choice}, {"why", report.why}, {"attempts", attempts_json(report.attempts)}};
+  json["restarts"] = result.restarts;
+  json["residual_replacements"] = result.residual_replacements;
+  json["basis_precision"] = result.basis_precision;
+  json["solution_hash"] = text_or_null(report.solution_hash);
+  json["remarks"] = result.remarks;
+  json["history"] = result.history;
+  return dumped(json);
+}
+
+std::string to_json(const CheckReport& report) {
+  Json json = head("check");
+  json["arguments"] = report.arguments;
+  json["matrix"] = {{"name", report.path},
+                    {"rows", report.rows},
+                    {"columns", report.columns},
+                    {"nnz", report.nnz},
+                    {"declared", {{"symmetry", report.symmetry_in_file}, {"field", report.field}}},
+                    {"duplicates", report.duplicates},
+                    {"explicit_zeros", report.explicit_zeros},
+                    {"nonfinite", report.nonfinite},
+                    {"block_guess", report.block_guess},
+                    {"block_density", report.block_density},
+                    {"pattern_symmetric", report.pattern_symmetric},
+                    {"symmetric", report.symmetric},
+                    {"asymmetry", report.asymmetry},
+                    {"diagonal",
+                     {{"missing", report.missing_diagonals},
+                      {"zero", report.zero_diagonals},
+                      {"negative", report.negative_diagonals},
+                      {"weak", report.weak_diagonals},
+                      {"dominant_rows", report.dominant_rows}}},
+                    {"empty_rows", report.empty_rows},
+                    {"empty_columns", report.empty_columns},
+                    {"structural_rank", report.structural_rank},
+                    {"unmatched_rows", report.unmatched_rows},
+                    {"ilu0_bytes", report.ilu0_bytes}};
+  json["solvable"] = report.solvable;
+  json["advice"] = report.advice;
+  return dumped(json);
+}
+
+std::string to_json(const InfoReport& report) {
+  Json json = head("info");
+  json["backend"] = backend_json(report.backend);
+  json["cuda_built"] = report.cuda_built;
+  json["memory_bytes"] = report.memory_bytes;
+  json["cache_bytes"] = report.cache_bytes;
+  json["gpus"] = report.gpus;
+  return dumped(json);
+}
+
+std::string to_json(const std::vector<SelftestCase>& cases, double total_seconds) {
+  Json json = head("selftest");
+  Json list = Json::array();
+  bool passed = true;
+  for (const auto& one : cases) {
+    passed = passed && one.passed;
+    list.push_back({{"method", one.method},
+                    {"problem", one.problem},
+                    {"passed", one.passed},
+                    {"outcome", one.outcome},
+                    {"iterations", one.iterations},
+                    {"relative_residual", one.relative_residual},
+                    {"seconds", one.seconds}});
+  }
+  json["passed"] = passed;
+  json["tests"] = list;
+  json["seconds"] = {{"total", total_seconds}};
+  return dumped(json);
+}
+
+std::string error_json(const std::string& command, const std::vector<std::string>& arguments, const Error& error) {
+  Json json = head(command);
+  json["arguments"] = arguments;
+  json["converged"] = false;
+  json["error"] = {{"code", word(error.code())}, {"message", error.what()}, {"where", text_or_null(error.where())}};
+  return dumped(json);
+}
+
+}  // namespace echelon
