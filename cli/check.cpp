@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "echelon/base/memory.hpp"
+#include "echelon/problem/matrix_check.hpp"
+#include "echelon/problem/matrix_market.hpp"
+#include "echelon/report/json.hpp"
+#include "echelon/report/table.hpp"
+
+namespace echelon::cli {
+namespace {
+
+std::string symmetry_words(const CheckReport& report) {
+  if (report.symmetric) return "symmetric";
+  if (report.pattern_symmetric)
+    return fmt::format("symmetric pattern, values differ by {:.1e} of the largest", report.asymmetry);
+  return "not symmetric, pattern included";
+}
+
+std::string diagonal_words(const CheckReport& report) {
+  std::string text;
+  const auto add = [&](std::int64_t count, const char* what) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+  };
+  add(report.missing_diagonals, "missing");
+  add(report.zero_diagonals, "zero");
+  add(report.negative_diagonals, "negative");
+  add(report.weak_diagonals, "weak (below 1e-3 of their row)");
+  if (text.empty()) text = "all positive";
+  return text + fmt::format("; {:.0f} % of the rows dominant",
+                            report.rows
+                                ? 100.0 * static_cast<double>(report.dominant_rows) / static_cast<double>(report.rows)
+                                : 0.0);
+}
+
+std::string entry_words(const CheckReport& report) {
+  std::string text = fmt::format("{} stored", report.nnz);
+  if (report.rows > 0)
+    text += fmt::format(", {:.1f} a row", static_cast<double>(report.nnz) / static_cast<double>(report.rows));
+  if (report.duplicates > 0) text += fmt::format(", {} duplicates summed", report.duplicates);
+  if (report.explicit_zeros > 0) text += fmt::format(", {} zeros", report.explicit_zeros);
+  if (report.nonfinite > 0) text += fmt::format(", {} NAN OR INFINITE", report.nonfinite);
+  return text;
+}
+
+std::string text_of(const CheckReport& report) {
+  Table table({{"", Table::Align::left}, {"", Table::Align::left}});
+  table.add({"matrix", fmt::format("{}, {} x {}, {} {}", report.path, report.rows, report.columns, report.field,
+                                   report.symmetry_in_file)});
+  table.add({"entries", entry_words(report)});
+  table.add({"symmetry", symmetry_words(report)});
+  table.add({"diagonal", diagonal_words(report)});
+  table.add({"blocks", report.block_guess > 1
+                           ? fmt::format("{0}x{0}, {1:.0f} % full", report.block_guess, 100 * report.block_density)
+                           : "none seen"});
+  table.add({"empty", fmt::format("{} rows, {} columns", report.empty_rows, report.empty_columns)});
+  table.add(
+      {"rank",
+       fmt::format("{} by structure{}", report.structural_rank,
+                   report.structural_rank == report.rows && report.structural_rank == report.columns ? " (full)" : "")});
+  table.add({"ILU(0)", fmt::format("{} of memory", human_bytes(report.ilu0_bytes))});
+  for (const auto& line : report.advice) table.add({"advice", line});
+  return table.text();
+}
+
+}  // namespace
+
+int run_check(const CheckOptions& options, const std::vector<std::string>& arguments) {
+  ReadOptions reading;
+  reading.allow_nonfinite = true;  // to count and place them all
+  auto report = check_matrix(read_matrix_market(options.matrix, reading), options.matrix);
+  report.arguments = arguments;
+  if (!options.json.empty()) write_report(options.json, to_json(report));
+  Console console(options.quiet, options.json == "-");
+  console.say(text_of(report));
+  return report.solvable ? exit_done : exit_not_converged;
+}
+
+}  // namespace echelon::cli

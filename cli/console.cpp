@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/console.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "echelon/base/error.hpp"
+#include "echelon/base/file_output.hpp"
+
+namespace echelon::cli {
+namespace {
+
+volatile std::sig_atomic_t signals_seen = 0;
+
+extern "C" void note_signal(int) {
+  if (signals_seen) _exit(130);
+  signals_seen = 1;
+}
+
+}  // namespace
+
+void catch_signals() {
+  struct sigaction action = {};
+  action.sa_handler = note_signal;
+  sigemptyset(&action.sa_mask);
+  // Interrupted reads and writes go on: the run ends in order, not in the middle of a file.
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+bool interrupted() { return signals_seen != 0; }
+
+void Console::say(const std::string& text) {
+  if (quiet_) return;
+  clear_progress();
+  std::fputs(text.c_str(), out_);
+}
+
+void Console::complain(const std::string& text) {
+  clear_progress();
+  std::fputs(text.c_str(), stderr);
+}
+
+bool Console::shows_progress() const { return !quiet_ && isatty(STDERR_FILENO) != 0; }
+
+void Console::progress(const std::string& line) {
+  std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
+  std::fflush(stderr);
+  progress_shown_ = true;
+}
+
+void Console::clear_progress() {
+  if (!progress_shown_) return;
+  std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
+  progress_shown_ = false;
+}
+
+void write_report(const std::string& path, const std::string& content) {
+  if (path != "-") return write_file(path, content);
+  std::fputs(content.c_str(), stdout);
+}
+
+void finish_output() {
+  errno = 0;
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  // A reader that closed the pipe has what it wanted.
+  if (failed && errno != EPIPE) {
+    throw Error(ErrorCode::write_failed, fmt::format("standard output could not be written: {}", std::strerror(errno)));
+  }
+}
+
+}  // namespace echelon::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the program's words go. Results on standard output (standard error when a report takes standard output), the
+// progress line on a terminal's standard error only, signals turned into a question an iteration asks.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+namespace echelon::cli {
+
+class Console {
+ public:
+  Console(bool quiet, bool output_is_taken) : quiet_(quiet), out_(output_is_taken ? stderr : stdout) {}
+  ~Console() { clear_progress(); }
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  /// A result; nothing when quiet.
+  void say(const std::string& text);
+  /// To standard error, quiet or not.
+  void complain(const std::string& text);
+  /// True when a progress line would be seen.
+  bool shows_progress() const;
+  void progress(const std::string& line);
+  void clear_progress();
+
+ private:
+  bool quiet_;
+  std::FILE* out_;
+  bool progress_shown_ = false;
+};
+
+/// From now on the first SIGINT or SIGTERM is noted, the second ends the process with 130 at once; a closed pipe is no
+/// signal.
+void catch_signals();
+bool interrupted();
+
+/// Writes a report to a file, or to standard output for "-".
+void write_report(const std::string& path, const std::string& content);
+/// Throws Error(write_failed) when standard output did not take everything.
+void finish_output();
+
+}  // namespace echelon::cli

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/linear_system.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
+#include "echelon/problem/matrix_check.hpp"
+#include "echelon/problem/matrix_market.hpp"
+#include "echelon/problem/problems.hpp"
+#include "echelon/report/timer.hpp"
+
+namespace echelon::cli {
+namespace {
+
+/// Vectors a solve holds beside the matrix: b, x, the best x, and the method's own.
+double vector_count(const SolveOptions& options) {
+  constexpr double others = 8;
+  if (options.solver == "cg" || options.solver == "bicgstab") return others + 4;
+  const double basis = options.restart * (options.basis == "fp32" ? 0.5 : 1.0) * (options.solver == "fgmres" ? 2 : 1);
+  // With the solver left open a symmetric problem takes CG: the basis is not counted against it.
+  return others + (options.solver == "auto" && options.problem != "convdiff" ? 4 : basis);
+}
+
+/// Refuses before assembly. In floating point: the product of three extents may pass 64 bits.
+void require_room(const SolveOptions& options, const Grid& grid, const Stencil& stencil) {
+  const double points = static_cast<double>(grid.nx) * static_cast<double>(grid.ny) * static_cast<double>(grid.nz);
+  const double block = static_cast<double>(options.dof) * options.dof * 8;
+  const double matrix = points * stencil.size() * block;
+  const bool factors = options.pc == "auto" || find_preconditioner(options.pc).takes_ilu_options;
+  const double growth = 1.0 + options.fill;  // each level of fill adds about a pattern's worth
+  const double factor = factors ? growth * matrix * (options.fill > 0 ? 1.5 : 1.0) : 0;
+  const double needed = matrix + factor + vector_count(options) * points * options.dof * 8;
+  constexpr double largest = 9e18;
+  const auto what = fmt::format("{} on {}x{}x{} ({} of matrix, {} of factors, the rest vectors)", options.problem, grid.nx,
+                                grid.ny, grid.nz, human_bytes(static_cast<std::int64_t>(std::min(matrix, largest))),
+                                human_bytes(static_cast<std::int64_t>(std::min(factor, largest))));
+  require_memory(static_cast<std::int64_t>(std::min(needed, largest)), what);
+  if (points * options.dof > std::numeric_limits<std::int32_t>::max()) {
+    throw Error(ErrorCode::will_not_fit,
+                fmt::format("{:.0f} unknowns on one machine: local indices have 32 bits", points * options.dof));
+  }
+}
+
+StructMatrix<double> assemble(const SolveOptions& options, const Grid& grid, const Stencil& stencil) {
+  if (options.problem == "convdiff") {
+    problems::ConvDiffOptions flow;
+    flow.peclet = options.peclet;
+    return problems::convection_diffusion(grid, stencil, flow);
+  }
+  if (options.problem == "random") return problems::random(grid, stencil, options.dof, options.seed);
+  return problems::poisson(grid, stencil);
+}
+
+LinearSystem from_problem(const SolveOptions& options) {
+  const bool flat = options.stencil.empty() && grid_extents(options.grid) == 2;
+  const auto stencil =
+      options.stencil.empty() ? (flat ? stencils::star5() : stencils::star7()) : stencils::named(options.stencil);
+  const Grid grid = parse_grid(options.grid, stencil);
+  require_room(options, grid, stencil);
+  const Timer clock;
+  auto A = assemble(options, grid, stencil);
+  ProblemInfo info;
+  info.name = options.problem;
+  info.n = A.rows();
+  info.nnz = A.nonzeros();
+  info.block = A.dof();
+  info.grid = {{grid.nx, grid.ny, grid.nz}};
+  info.stencil = stencil.name();
+  Vector<double> b(A.rows(), 1.0);
+  return {std::move(A), std::move(b), std::move(info), {}, 0, clock.seconds()};
+}
+
+std::vector<std::string> reading_remarks(const ReadNotes& notes, const std::string& policy) {
+  std::vector<std::string> remarks;
+  if (notes.duplicates > 0) {
+    remarks.push_back(
+        fmt::format("{} duplicate entries ({})", notes.duplicates, policy == "last" ? "the last one counts" : "summed"));
+  }
+  if (notes.explicit_zeros > 0) remarks.push_back(fmt::format("{} entries are stored zeros", notes.explicit_zeros));
+  if (notes.denormals > 0) remarks.push_back(fmt::format("{} entries are denormal numbers", notes.denormals));
+  if (notes.nonfinite > 0) remarks.push_back(fmt::format("{} entries are NaN or infinite", notes.nonfinite));
+  return remarks;
+}
+
+LinearSystem from_file(const SolveOptions& options) {
+  const Timer clock;
+  ReadOptions reading;
+  reading.allow_nonfinite = options.allow_nonfinite;
+  reading.duplicates = options.duplicates == "last" ? Duplicates::last : Duplicates::sum;
+  // Merging is a repair unless the user asked for it by name.
+  const bool strict = options.strict && !options.duplicates_given;
+  if (strict || options.duplicates == "refuse") reading.duplicates = Duplicates::refuse;
+  auto file = read_matrix_market(options.matrix, reading);
+  if (!file.matrix.square()) {
+    throw Error(ErrorCode::not_square, fmt::format("{} is {} x {}; a linear system needs a square matrix", options.matrix,
+                                                   file.matrix.rows(), file.matrix.columns()));
+  }
+  if (options.null_space == "none") require_structural_rank(file.matrix);
+  const auto rows = file.matrix.rows();
+  require_memory(ilu0_memory(rows, file.matrix.nonzeros(), static_cast<std::int64_t>(vector_count(options))),
+                 "the factorization and the solver's vectors");
+  Vector<double> b(rows, 1.0);
+  if (!options.rhs.empty()) {
+    b = read_vector(options.rhs, reading);
+    if (b.size() != rows) {
+      throw Error(ErrorCode::size_mismatch, fmt::format("the right-hand side {} has {} entries, the matrix {} {} rows",
+                                                        options.rhs, b.size(), options.matrix, rows));
+    }
+  }
+  const double read_seconds = clock.seconds();
+  ProblemInfo info{options.matrix, rows, file.matrix.nonzeros(), options.block, std::nullopt, {}};
+  auto A = options.block > 1 ? reblock(file.matrix, options.block) : std::move(file.matrix);
+  if (options.rhs.empty()) {
+    const Vector<double> ones(rows, 1.0);
+    A.apply(ones, b);
+  }
+  return {std::move(A),    std::move(b),
+          std::move(info), reading_remarks(file.notes, options.duplicates),
+          read_seconds,    clock.seconds() - read_seconds};
+}
+
+}  // namespace
+
+MatrixRef LinearSystem::ref() const {
+  return std::visit([](const auto& A) { return MatrixRef(&A); }, matrix);
+}
+
+LinearSystem make_system(const SolveOptions& options) {
+  if (!options.matrix.empty()) return from_file(options);
+  auto system = from_problem(options);
+  if (!options.rhs.empty()) {
+    const Timer clock;
+    system.b = read_vector(options.rhs);
+    system.read_seconds = clock.seconds();
+    if (system.b.size() != system.info.n) {
+      throw Error(ErrorCode::size_mismatch, fmt::format("the right-hand side {} has {} entries, the problem {} unknowns",
+                                                        options.rhs, system.b.size(), system.info.n));
+    }
+  }
+  return system;
+}
+
+}  // namespace echelon::cli

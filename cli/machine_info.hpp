@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The machine as reports show it.
+#pragma once
+
+#include "echelon/report/run_report.hpp"
+
+namespace echelon::cli {
+
+/// The host; its copy bandwidth is measured (0.2 s) only when asked for.
+BackendInfo host_backend(bool with_bandwidth);
+
+}  // namespace echelon::cli

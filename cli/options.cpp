@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The only translation unit that sees CLI11. Every failure leaves as Error(bad_option): the parser's own codes stay inside.
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+
+#include "cli/nearest.hpp"
+#include "cli/option_checks.hpp"
+#include "cli/petsc_options.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/base/version.hpp"
+#include "echelon/precond/registry.hpp"
+
+namespace echelon::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+constexpr double unbounded = std::numeric_limits<double>::infinity();
+
+const Words commands = {"solve", "check", "selftest", "info"};
+const Words later_commands = {"bench", "hpcg", "cavity", "elastic", "artery", "cfd"};
+/// Options of the interface whose methods come later: recognised, never silently taken.
+const Words later_options = {"--drop", "--lfil", "--sweeps", "--tune", "--on-gpu-error"};
+
+CLI::Validator words(const Words& have, const Words& later = {}) {
+  return CLI::Validator([=](std::string& text) { return check_word(text, have, later); }, "");
+}
+CLI::Validator number(double smallest, double largest) {
+  return CLI::Validator([=](std::string& text) { return check_number(text, smallest, largest); }, "");
+}
+CLI::Validator integer(std::int64_t smallest, std::int64_t largest) {
+  return CLI::Validator([=](std::string& text) { return check_integer(text, smallest, largest); }, "");
+}
+
+Words preconditioner_words() {
+  Words have;
+  for (const auto& entry : preconditioners()) have.emplace_back(entry.name);
+  have.emplace_back("auto");
+  return have;
+}
+
+constexpr const char* solve_examples =
+    "Examples:\n"
+    "  echelon solve                                     Poisson on 64x64x64, everything automatic\n"
+    "  echelon solve --grid 128x128x64 --solver cg --pc ic --plot r.svg\n"
+    "  echelon solve --matrix A.mtx.gz --rhs b.mtx --solution x.mtx --json report.json\n"
+    "  echelon solve --matrix A.mtx -ksp_type gmres -pc_type ilu -pc_factor_levels 1\n"
+    "Exit status: 0 converged, 1 not converged, 2 bad usage or input, 3 memory or device trouble, 130 interrupted.";
+
+void add_system_options(CLI::App& app, SolveOptions& o) {
+  const char* group = "System";
+  app.add_option("--problem", o.problem, "poisson, convdiff or random")
+      ->check(
+          words({"poisson", "convdiff", "random"}, {"varpoisson", "navierstokes", "euler", "cahnhilliard", "projection"}))
+      ->group(group)
+      ->type_name("NAME");
+  app.add_option("--grid", o.grid, "points: N (cube, or square for a 2-D stencil), NXxNY or NXxNYxNZ")
+      ->group(group)
+      ->type_name("SIZE");
+  app.add_option("--stencil", o.stencil, fmt::format("{}; star7, on 2-D grids star5", fmt::join(stencils::names(), ", ")))
+      ->check(words(stencils::names()))
+      ->group(group)
+      ->type_name("NAME");
+  app.add_option("--dof", o.dof, "unknowns a point, for --problem random")
+      ->check(integer(1, 64))
+      ->group(group)
+      ->type_name("B");
+  app.add_option("--seed", o.seed, "of --problem random")
+      ->check(integer(0, std::numeric_limits<std::int64_t>::max()))
+      ->group(group)
+      ->type_name("S");
+  app.add_option("--peclet", o.peclet, "of --problem convdiff")->check(number(0, unbounded))->group(group)->type_name("PE");
+  app.add_option("--matrix", o.matrix, "Matrix Market file, plain or .gz, instead of a problem")
+      ->group(group)
+      ->type_name("FILE");
+  app.add_option("--block", o.block, "read the matrix in blocks of BxB")
+      ->check(integer(1, 64))
+      ->group(group)
+      ->type_name("B");
+  app.add_option("--rhs", o.rhs, "right-hand side; else A*1 for files, 1 for problems")->group(group)->type_name("FILE");
+  app.add_option("--duplicates", o.duplicates, "entries given twice: sum, last or refuse")
+      ->check(words({"sum", "last", "refuse"}))
+      ->group(group)
+      ->type_name("WORD");
+  app.add_flag("--allow-nonfinite", o.allow_nonfinite, "read NaN and Inf, for study")->group(group);
+  app.add_option("--null-space", o.null_space, "none, or constant for a singular system whose null vector is 1")
+      ->check(words({"none", "constant"}))
+      ->group(group)
+      ->type_name("WORD");
+}
+
+void add_solver_options(CLI::App& app, SolveOptions& o) {
+  const char* group = "Solver";
+  app.add_option("--solver", o.solver, "cg, gmres, fgmres, bicgstab, or auto: by symmetry")
+      ->check(words({"auto", "cg", "gmres", "fgmres", "bicgstab"}))
+      ->group(group)
+      ->type_name("NAME");
+  app.add_option("--rtol", o.rtol, "stop at |b-Ax| <= rtol*|b|")->check(number(0, 1))->group(group)->type_name("T");
+  app.add_option("--atol", o.atol, "or at |b-Ax| <= atol")->check(number(0, unbounded))->group(group)->type_name("T");
+  app.add_option("--nrbe", o.nrbe, "or at this normwise backward error; 0 is off")
+      ->check(number(0, 1))
+      ->group(group)
+      ->type_name("T");
+  app.add_option("--max-it", o.max_it, "iterations at most")->check(integer(0, 1'000'000'000))->group(group)->type_name("N");
+  app.add_option("--restart", o.restart, "GMRES basis length")->check(integer(1, 100'000))->group(group)->type_name("M");
+  app.add_option("--basis", o.basis, "GMRES basis stored in fp64 or fp32")
+      ->check(words({"fp64", "fp32"}))
+      ->group(group)
+      ->type_name("WORD");
+  app.add_option("--time-limit", o.time_limit, "seconds, then end in order; 0 is none")
+      ->check(number(0, unbounded))
+      ->group(group)
+      ->type_name("S");
+}
+
+void add_preconditioner_options(CLI::App& app, SolveOptions& o, std::string& trisolve, std::string& precision) {
+  const char* group = "Preconditioner";
+  const auto have = preconditioner_words();
+  app.add_option("--pc", o.pc, fmt::format("{}; auto says what it chose and why", fmt::join(have, ", ")))
+      ->check(words(have, {"ilut", "parilu", "parilut", "mcilu", "dbsr", "mg", "amg", "randomized", "ras"}))
+      ->group(group)
+      ->type_name("NAME");
+  app.add_option("--fill", o.fill, "level of fill of ilu and ic")->check(integer(0, 100))->group(group)->type_name("K");
+  app.add_option("--shift", o.shift, "bad pivots: none stops, auto repairs and reports, or a diagonal shift")
+      ->check(CLI::Validator([](std::string& text) { return check_shift(text); }, ""))
+      ->group(group)
+      ->type_name("none|auto|VALUE");
+  app.add_option("--ordering", o.ordering, "natural or rcm")
+      ->check(words({"natural", "rcm"}))
+      ->group(group)
+      ->type_name("WORD");
+  app.add_option("--schedule", o.schedule, "triangular sweeps: auto, sequential, levels or point-to-point")
+      ->check(words({"auto", "sequential", "levels", "point-to-point"}))
+      ->group(group)
+      ->type_name("WORD");
+  app.add_option("--trisolve", trisolve, "exact")
+      ->check(words({"exact"}, {"jacobi", "neumann", "randomized", "auto"}))
+      ->group(group)
+      ->type_name("WORD");
+  app.add_option("--factor-precision", precision, "fp64")
+      ->check(words({"fp64"}, {"fp32", "bf16", "fp16"}))
+      ->group(group)
+      ->type_name("WORD");
+  app.add_flag("--strict", o.strict, "forbid every repair")->group(group);
+}
+
+void add_output_options(CLI::App& app, SolveOptions& o) {
+  const char* group = "Machine and output";
+  app.add_option("--backend", o.backend, "auto, host or cuda")
+      ->check(words({"auto", "host", "cuda"}))
+      ->group(group)
+      ->type_name("WORD");
+  app.add_option("--threads", o.threads, "0: as many as there are")->check(integer(0, 4096))->group(group)->type_name("T");
+  app.add_option("--solution", o.solution, "write x as Matrix Market")->group(group)->type_name("FILE");
+  app.add_option("--json", o.json, "write the report; - is standard output")->group(group)->type_name("FILE");
+  app.add_option("--history", o.history, "write the residuals as CSV")->group(group)->type_name("FILE");
+  app.add_option("--plot", o.plot, "draw the residuals as SVG")->group(group)->type_name("FILE");
+  app.add_flag("-q,--quiet", o.quiet, "print nothing but errors")->group(group);
+  app.add_flag("-v,--verbose", o.verbose, "print every iteration and more detail")->group(group);
+}
+
+/// Options that contradict each other, each with a sentence.
+void check_combination(const CLI::App& app, const SolveOptions& o) {
+  const auto given = [&](const char* name) { return app.get_option(name)->count() > 0; };
+  const auto refuse = [](const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); };
+  if (!o.matrix.empty()) {
+    for (const char* name : {"--problem", "--grid", "--stencil", "--dof", "--seed", "--peclet"}) {
+      if (given(name)) refuse(fmt::format("{} describes a built-in problem and --matrix a file: give one of them", name));
+    }
+  } else {
+    for (const char* name : {"--block", "--duplicates", "--allow-nonfinite"}) {
+      if (given(name)) refuse(fmt::format("{} needs --matrix", name));
+    }
+    if (o.dof > 1 && o.problem != "random")
+      refuse(fmt::format("--dof {} is for --problem random; {} has one unknown a point", o.dof, o.problem));
+    if (given("--seed") && o.problem != "random") refuse("--seed is for --problem random");
+    if (given("--peclet") && o.problem != "convdiff") refuse("--peclet is for --problem convdiff");
+  }
+  const bool factors = o.pc == "auto" || find_preconditioner(o.pc).takes_ilu_options;
+  for (const char* name : {"--fill", "--shift", "--ordering", "--schedule"}) {
+    if (given(name) && !factors) refuse(fmt::format("{} is for factorizations; --pc {} has none", name, o.pc));
+  }
+  if (o.strict && given("--shift") && o.shift == "auto") refuse("--strict forbids the repairs that --shift auto asks for");
+  if (o.quiet && o.verbose) refuse("-q and -v contradict each other");
+}
+
+Words option_names(const CLI::App& app) {
+  Words names;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    for (const auto& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+[[noreturn]] void refuse_extra(const CLI::App& app, const std::string& extra) {
+  const auto name = extra.substr(0, extra.find('='));
+  if (std::find(later_options.begin(), later_options.end(), name) != later_options.end()) {
+    throw Error(ErrorCode::bad_option, fmt::format("{} belongs to a method that this version does not have yet", name));
+  }
+  if (name.empty() || name[0] != '-') throw Error(ErrorCode::bad_option, fmt::format("unexpected argument '{}'", extra));
+  // One dash before a long name is the commonest slip.
+  const std::string long_name = name.size() > 2 && name[1] != '-' ? "-" + name : name;
+  throw Error(ErrorCode::bad_option, fmt::format("unknown option {}{}; see echelon {} --help", name,
+                                                 suggestion(long_name, option_names(app)), app.get_name()));
+}
+
+/// A word with one dash is never ours (short options are -q, -v, -h); CLI11 would read it letter by letter.
+void refuse_single_dashes(const CLI::App& app, const Words& arguments) {
+  for (const auto& argument : arguments) {
+    if (argument.size() < 3 || argument[0] != '-' || argument[1] == '-') continue;
+    const bool numeric = argument.find_first_not_of("-+.0123456789eE") == std::string::npos;
+    if (!numeric && argument.find_first_not_of("qvh", 1) != std::string::npos) refuse_extra(app, argument);
+  }
+}
+
+void refuse_unknown_command(const Words& arguments) {
+  if (arguments.empty()) {
+    throw Error(ErrorCode::bad_option,
+                fmt::format("a command is needed: {}; see echelon --help", fmt::join(commands, ", ")));
+  }
+  const auto& first = arguments.front();
+  if (first.empty() || first[0] == '-') return;
+  const auto sentence = check_word(first, commands, later_commands);
+  if (!sentence.empty()) throw Error(ErrorCode::bad_option, "command: " + sentence);
+}
+
+}  // namespace
+
+Options parse(std::vector<std::string> arguments) {
+  Options options;
+  std::string trisolve = "exact", precision = "fp64";
+  CLI::App app{"Echelon: incomplete-LU preconditioners, triangular sweeps and solvers", "echelon"};
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
+  app.get_formatter()->column_width(34);
+  app.set_version_flag("--version", fmt::format("echelon {}", version()));
+  app.require_subcommand(1);
+  app.footer("echelon COMMAND --help lists the options of a command. A first try: echelon solve");
+
+  auto* solve = app.add_subcommand("solve", "solve one linear system: a built-in problem or a matrix file");
+  add_system_options(*solve, options.solve);
+  add_solver_options(*solve, options.solve);
+  add_preconditioner_options(*solve, options.solve, trisolve, precision);
+  add_output_options(*solve, options.solve);
+  solve->footer(solve_examples);
+
+  auto* check = app.add_subcommand(
+      "check", "look at a matrix before solving: structure, diagonal, symmetry, NaN, rank, memory, advice");
+  check->add_option("matrix", options.check.matrix, "Matrix Market file, plain or .gz")->required()->type_name("FILE");
+  check->add_option("--json", options.json, "write the report; - is standard output")->type_name("FILE");
+  check->add_flag("-q,--quiet", options.check.quiet, "print nothing: the exit status is the answer");
+  check->footer("Exit status: 0 solvable, 1 singular by structure, not square or not finite, 2 not readable.");
+
+  auto* selftest = app.add_subcommand("selftest", "every method on small problems on this machine, in under a minute");
+  auto* info = app.add_subcommand("info", "version, build features, CPU, GPUs, bandwidth");
+  for (auto* sub : {selftest, info}) {
+    sub->add_option("--json", options.json, "write the report; - is standard output")->type_name("FILE");
+    sub->add_option("--threads", options.threads, "0: as many as there are")->check(integer(0, 4096))->type_name("T");
+  }
+  for (auto* sub : {solve, check, selftest, info}) sub->allow_extras();
+
+  refuse_unknown_command(arguments);
+  arguments = translate_petsc(arguments);
+  for (const auto* sub : {solve, check, selftest, info}) {
+    if (sub->get_name() == arguments.front()) refuse_single_dashes(*sub, arguments);
+  }
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    options.answer = app.help();
+    return options;
+  } catch (const CLI::CallForVersion& call) {
+    options.answer = std::string(call.what()) + "\n";
+    return options;
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorCode::bad_option, error.what());
+  }
+  const auto* sub = app.get_subcommands().front();
+  const auto extras = sub->remaining();
+  if (!extras.empty()) refuse_extra(*sub, extras.front());
+  options.command = sub->get_name();
+  if (options.command == "solve") {
+    check_combination(*solve, options.solve);
+    options.solve.duplicates_given = solve->get_option("--duplicates")->count() > 0;
+    options.json = options.solve.json;
+  }
+  options.check.json = options.json;
+  return options;
+}
+
+}  // namespace echelon::cli

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every solver with every preconditioner on small problems of both storages, each answer checked from A, b and x; the same
+// bits for one thread and all; and a system that must not be called solved.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "echelon/base/array.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/base/threads.hpp"
+#include "echelon/krylov/krylov.hpp"
+#include "echelon/precond/registry.hpp"
+#include "echelon/problem/problems.hpp"
+#include "echelon/report/json.hpp"
+#include "echelon/report/solution_hash.hpp"
+#include "echelon/report/table.hpp"
+#include "echelon/report/timer.hpp"
+
+namespace echelon::cli {
+namespace {
+
+constexpr const char* solvers[] = {"cg", "gmres", "fgmres", "bicgstab"};
+
+double norm(const Vector<double>& v) {
+  double sum = 0;
+  for (const double value : v) sum += value * value;
+  return std::sqrt(sum);
+}
+
+/// One solve, judged by its own residual and not by the report alone.
+SelftestCase solve_case(const std::string& solver, const std::string& pc, const MatrixRef& A, const std::string& problem,
+                        const IluOptions& options = {}) {
+  SelftestCase result;
+  result.method = solver + " + " + pc + (options.fill > 0 ? fmt::format("({})", options.fill) : "");
+  result.problem = problem;
+  const Timer clock;
+  try {
+    const auto& op = as_operator(A);
+    const auto M = find_preconditioner(pc).make(A, options);
+    Vector<double> b(op.rows(), 1.0), x(op.rows(), 0.0), r(op.rows());
+    const Report report = solve(solver, op, b, x, *M, {});
+    op.residual(b, x, r);
+    result.relative_residual = norm(r) / norm(b);
+    result.iterations = report.iterations;
+    result.passed = report.converged && result.relative_residual <= 1.01e-8;
+    result.outcome = word(report.reason);
+  } catch (const Error& error) {
+    result.outcome = error.what();
+  }
+  result.seconds = clock.seconds();
+  return result;
+}
+
+/// The same bits for every thread count.
+SelftestCase thread_case(const StructMatrix<double>& A, int all_threads) {
+  SelftestCase result{"1 thread = all threads", "poisson 24x24x24", "", false, 0, 0, 0};
+  const Timer clock;
+  const auto csr = to_block_csr(A);
+  std::string hashes[2];
+  for (int run = 0; run < 2; ++run) {
+    set_threads(run == 0 ? 1 : all_threads);
+    const auto M = find_preconditioner("ilu").make(&csr, {.schedule = SweepSchedule::levels});
+    Vector<double> b(csr.rows(), 1.0), x(csr.rows(), 0.0);
+    const Report report = gmres(csr, b, x, *M, {});
+    result.iterations = report.iterations;
+    result.relative_residual = report.relative_residual;
+    hashes[run] = solution_hash(x.span());
+  }
+  set_threads(all_threads);
+  result.passed = hashes[0] == hashes[1];
+  result.outcome = result.passed ? "same bits" : "different bits";
+  result.seconds = clock.seconds();
+  return result;
+}
+
+/// A singular system with no solution: anything but an honest no is a failure.
+SelftestCase honesty_case() {
+  const std::vector<Triplet<double>> triplets = {{0, 0, 1.0}, {0, 1, 1.0}, {1, 0, 1.0}, {1, 1, 1.0}};
+  const auto A = from_triplets<double>(2, 2, triplets);
+  SelftestCase result{"gmres + none", "singular, must say no", "", false, 0, 0, 0};
+  const Timer clock;
+  const auto M = find_preconditioner("none").make(&A, {});
+  Vector<double> b{1.0, -1.0}, x(2, 0.0);
+  const Report report = gmres(A, b, x, *M, {});
+  result.passed = !report.converged;
+  result.outcome = word(report.reason);
+  result.iterations = report.iterations;
+  result.relative_residual = report.relative_residual;
+  result.seconds = clock.seconds();
+  return result;
+}
+
+std::vector<SelftestCase> all_cases(int all_threads) {
+  std::vector<SelftestCase> cases;
+  const auto poisson = problems::poisson({24, 24, 24}, stencils::star7());
+  const auto flow = problems::convection_diffusion({20, 20, 20}, stencils::star7());
+  const auto blocks = problems::random({10, 10, 10}, stencils::box27(), 3, 1);
+  const auto poisson_csr = to_block_csr(poisson);
+  const auto blocks_csr = to_block_csr(blocks);
+  for (const char* solver : solvers) {
+    for (const auto& pc : preconditioners()) {
+      cases.push_back(solve_case(solver, pc.name, &poisson, "poisson 24x24x24"));
+      cases.push_back(solve_case(solver, pc.name, &poisson_csr, "the same, block CSR"));
+      if (pc.symmetric_only || std::string(solver) == "cg") continue;
+      cases.push_back(solve_case(solver, pc.name, &flow, "convdiff 20x20x20"));
+      cases.push_back(solve_case(solver, pc.name, &blocks, "random box27, 3x3 blocks"));
+      cases.push_back(solve_case(solver, pc.name, &blocks_csr, "the same, block CSR"));
+    }
+  }
+  cases.push_back(solve_case("gmres", "ilu", &poisson_csr, "poisson, rcm", {.fill = 2, .ordering = Ordering::rcm}));
+  cases.push_back(thread_case(poisson, all_threads));
+  cases.push_back(honesty_case());
+  return cases;
+}
+
+}  // namespace
+
+int run_selftest(const std::string& json, int thread_count) {
+  set_threads(thread_count);
+  const Timer clock;
+  const auto cases = all_cases(thread_count);
+  Table table({{"method", Table::Align::left},
+               {"problem", Table::Align::left},
+               {"iterations", Table::Align::right},
+               {"residual", Table::Align::right},
+               {"seconds", Table::Align::right},
+               {"outcome", Table::Align::left},
+               {"", Table::Align::left}});
+  int failed = 0;
+  for (const auto& one : cases) {
+    failed += !one.passed;
+    table.add({one.method, one.problem, std::to_string(one.iterations), fmt::format("{:.1e}", one.relative_residual),
+               fmt::format("{:.3f}", one.seconds), one.outcome, one.passed ? "pass" : "FAIL"});
+  }
+  if (!json.empty()) write_report(json, to_json(cases, clock.seconds()));
+  Console console(false, json == "-");
+  console.say(table.text());
+  console.say(fmt::format("{} of {} passed in {:.1f} s\n", cases.size() - static_cast<std::size_t>(failed), cases.size(),
+                          clock.seconds()));
+  return failed == 0 ? exit_done : exit_not_converged;
+}
+
+}  // namespace echelon::cli

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/linear_system.hpp"
+#include "cli/machine_info.hpp"
+#include "cli/solve_text.hpp"
+#include "echelon/base/device.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/base/threads.hpp"
+#include "echelon/krylov/auto_solve.hpp"
+#include "echelon/problem/matrix_market.hpp"
+#include "echelon/report/json.hpp"
+#include "echelon/report/plot.hpp"
+#include "echelon/report/progress.hpp"
+#include "echelon/report/solution_hash.hpp"
+#include "echelon/report/timer.hpp"
+
+namespace echelon::cli {
+namespace {
+
+void choose_backend(const std::string& backend) {
+  if (backend != "cuda") return;
+  Device::cuda();  // throws with the reason when there is none
+  throw Error(ErrorCode::bad_option, "--backend cuda: this version does not solve on a GPU yet; it has auto, host");
+}
+
+IluOptions ilu_options(const SolveOptions& options) {
+  IluOptions ilu;
+  ilu.fill = options.fill;
+  ilu.ordering = options.ordering == "rcm" ? Ordering::rcm : Ordering::natural;
+  if (options.strict && options.shift == "auto") {
+    ilu.shift = ShiftPolicy::none;
+  } else if (options.shift == "none") {
+    ilu.shift = ShiftPolicy::none;
+  } else if (options.shift != "auto") {
+    ilu.shift = ShiftPolicy::value;
+    ilu.shift_value = std::stod(options.shift);
+  }
+  if (options.schedule == "sequential") ilu.schedule = SweepSchedule::sequential;
+  if (options.schedule == "levels") ilu.schedule = SweepSchedule::levels;
+  if (options.schedule == "point-to-point") ilu.schedule = SweepSchedule::point_to_point;
+  return ilu;
+}
+
+KrylovOptions krylov_options(const SolveOptions& options) {
+  KrylovOptions krylov;
+  krylov.rtol = options.rtol;
+  krylov.atol = options.atol;
+  krylov.nrbe = options.nrbe;
+  krylov.max_it = options.max_it;
+  krylov.restart = options.restart;
+  krylov.basis = options.basis == "fp32" ? BasisPrecision::fp32 : BasisPrecision::fp64;
+  return krylov;
+}
+
+/// What an iteration asks: signals, the time limit, and whether somebody is watching.
+class Watch {
+ public:
+  Watch(const SolveOptions& options, Console& console, const Timer& total)
+      : options_(options), console_(console), total_(total), progress_(options.rtol, options.max_it) {}
+
+  void begin(const AutoChoice& choice) {
+    if (options_.verbose) console_.say(fmt::format("trying {}: {}\n", choice.name(), choice.why));
+    progress_ = Progress(options_.rtol, options_.max_it);
+    attempt_ = Timer();
+  }
+
+  Verdict ask(std::int64_t iteration, double residual) {
+    if (options_.verbose) console_.say(fmt::format("{:6}  {:.6e}\n", iteration, residual));
+    if (!options_.verbose && console_.shows_progress()) {
+      if (const auto line = progress_.line(iteration, residual, attempt_.seconds())) console_.progress(*line);
+    }
+    if (interrupted()) return Verdict::interrupt;
+    if (options_.time_limit > 0 && total_.seconds() > options_.time_limit) return Verdict::time_limit;
+    return Verdict::proceed;
+  }
+
+ private:
+  const SolveOptions& options_;
+  Console& console_;
+  const Timer& total_;
+  Progress progress_;
+  Timer attempt_;
+};
+
+RunReport gather(const SolveOptions& options, const LinearSystem& system, AutoOutcome& outcome, const Vector<double>& x) {
+  RunReport run;
+  run.command = "solve";
+  run.problem = system.info;
+  run.backend = host_backend(!options.json.empty());
+  run.choice = outcome.choice.name();
+  run.why = outcome.choice.why;
+  for (const auto& attempt : outcome.attempts) {
+    run.attempts.push_back({attempt.choice.name(), attempt.choice.why, attempt.outcome, attempt.message, attempt.iterations,
+                            attempt.relative_residual, attempt.setup_seconds, attempt.solve_seconds});
+  }
+  run.result = std::move(outcome.report);
+  run.result.remarks.insert(run.result.remarks.begin(), system.remarks.begin(), system.remarks.end());
+  run.seconds = {system.read_seconds, system.assemble_seconds, run.result.setup_seconds, run.result.solve_seconds, 0};
+  run.solution_hash = solution_hash(x.span());
+  run.rtol = options.rtol;
+  run.atol = options.atol;
+  return run;
+}
+
+ResidualPlot plot_of(const RunReport& run, const std::vector<AttemptNote>& attempts) {
+  ResidualPlot plot;
+  plot.title = problem_text(run.problem);
+  plot.subtitle = fmt::format("{}: {} iterations, relative residual {:.1e} recomputed", run.choice, run.result.iterations,
+                              run.result.relative_residual);
+  plot.tolerance = run.rtol;
+  for (const auto& attempt : attempts) {
+    if (attempt.history.size() > 1) plot.curves.push_back({attempt.choice.name(), attempt.history});
+  }
+  return plot;
+}
+
+void write_results(const SolveOptions& options, RunReport& run, const Vector<double>& x, const AutoOutcome& outcome,
+                   const Timer& total) {
+  if (!options.solution.empty()) write_vector(options.solution, x);
+  if (!options.history.empty()) write_report(options.history, history_csv(run.result.history));
+  if (!options.plot.empty()) write_report(options.plot, residual_svg(plot_of(run, outcome.attempts)));
+  run.seconds.total = total.seconds();
+  if (!options.json.empty()) write_report(options.json, to_json(run));
+}
+
+int status_of(const Report& report) {
+  if (report.reason == Reason::interrupted) return exit_interrupted;
+  return report.converged ? exit_done : exit_not_converged;
+}
+
+}  // namespace
+
+int run_solve(const SolveOptions& options, const std::vector<std::string>& arguments) {
+  const Timer total;
+  choose_backend(options.backend);
+  set_threads(options.threads);
+  Console console(options.quiet, options.json == "-");
+  const LinearSystem system = make_system(options);
+  console.say(problem_line(system.info));
+
+  Watch watch(options, console, total);
+  SolveRequest request;
+  request.wishes = {options.solver, options.pc, ilu_options(options)};
+  request.krylov = krylov_options(options);
+  request.krylov.monitor = [&](std::int64_t iteration, double residual) { return watch.ask(iteration, residual); };
+  request.strict = options.strict;
+  request.on_attempt = [&](const AutoChoice& choice) { watch.begin(choice); };
+  std::optional<Vector<double>> ones;
+  if (options.null_space == "constant") request.krylov.null_space = &ones.emplace(system.b.size(), 1.0);
+
+  Vector<double> x(system.b.size(), 0.0);
+  AutoOutcome outcome = solve_automatically(system.ref(), system.b, x, request);
+  RunReport run = gather(options, system, outcome, x);
+  run.arguments = arguments;
+  write_results(options, run, x, outcome, total);
+  console.say(result_text(run, options.verbose));
+  const int status = status_of(run.result);
+  if (options.quiet && status != exit_done) console.complain(fmt::format("echelon: {}\n", outcome_sentence(run)));
+  return status;
+}
+
+}  // namespace echelon::cli

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/solve_text.hpp"
+
+#include <fmt/format.h>
+
+#include "echelon/base/memory.hpp"
+
+namespace echelon::cli {
+namespace {
+
+constexpr const char* line_format = "{:<15} {}\n";
+
+/// What to do about an end that is not convergence.
+const char* next_step(Reason reason) {
+  switch (reason) {
+    case Reason::max_it: return "raise --max-it, or take a stronger preconditioner (--pc auto, --fill 1)";
+    case Reason::stagnated: return "raise --restart, or take a stronger preconditioner (--pc auto, --fill 1)";
+    case Reason::breakdown: return "try --solver gmres, or another preconditioner (--pc auto)";
+    case Reason::indefinite_matrix: return "the matrix is not positive definite: --solver gmres";
+    case Reason::indefinite_pc: return "the preconditioner is not positive definite: --solver gmres, or --pc jacobi";
+    case Reason::nan: return "look at the matrix with echelon check; try --shift 0.1 or --pc jacobi";
+    case Reason::pc_failed: return "let the pivots be repaired (--shift auto), or try --pc auto or --pc jacobi";
+    case Reason::diverged: return "try --pc auto, more --fill, or --shift 0.1";
+    case Reason::interrupted: return "the best iterate so far was kept";
+    case Reason::time_limit: return "the best iterate so far was kept; raise --time-limit";
+    default: return "";
+  }
+}
+
+const char* in_words(Reason reason) {
+  switch (reason) {
+    case Reason::rtol: return "the relative tolerance was reached";
+    case Reason::atol: return "the absolute tolerance was reached";
+    case Reason::nrbe: return "the backward error asked for was reached";
+    case Reason::max_it: return "out of iterations";
+    case Reason::breakdown: return "the method broke down";
+    case Reason::indefinite_matrix: return "CG met a direction of negative energy";
+    case Reason::indefinite_pc: return "CG met a preconditioner that is not positive";
+    case Reason::stagnated: return "the residual no longer falls";
+    case Reason::nan: return "a number was no longer finite";
+    case Reason::pc_failed: return "the preconditioner could not be set up";
+    case Reason::diverged: return "the residual grew";
+    case Reason::interrupted: return "interrupted";
+    case Reason::time_limit: return "the time limit was reached";
+  }
+  return "";
+}
+
+std::string preconditioner_text(const FactorReport& pc) {
+  if (pc.name == "none") return "none";
+  std::string text = pc.name;
+  if (pc.name == "ilu" || pc.name == "ic")
+    text += fmt::format("({}), {} order, fill ratio {:.2f}", pc.fill, pc.ordering, pc.fill_ratio);
+  text += fmt::format(", {}", human_bytes(pc.bytes));
+  if (pc.missing_diagonals > 0) text += fmt::format(", {} missing diagonals inserted", pc.missing_diagonals);
+  if (pc.perturbed_pivots > 0) text += fmt::format(", {} pivots replaced", pc.perturbed_pivots);
+  if (pc.shift != 0) text += fmt::format(", shift {:.3g} after {} attempts", pc.shift, pc.shift_attempts);
+  if (pc.missing_diagonals == 0 && pc.perturbed_pivots == 0 && pc.shift == 0) text += ", no repairs";
+  return text;
+}
+
+/// "zero pivot in rows 3, 17, …"
+std::string pivot_text(const FactorReport& pc) {
+  std::string rows;
+  for (const auto& pivot : pc.bad_pivots)
+    rows += fmt::format("{}{} ({})", rows.empty() ? "" : ", ", pivot.row + 1, word(pivot.kind));
+  return fmt::format("bad pivots met in row{} {}", pc.bad_pivots.size() == 1 ? "" : "s", rows);
+}
+
+}  // namespace
+
+std::string problem_text(const ProblemInfo& problem) {
+  std::string text = problem.name;
+  if (problem.grid) {
+    const auto& grid = *problem.grid;
+    text +=
+        fmt::format(" {}x{}", grid[0], grid[1]) + (grid[2] > 1 ? fmt::format("x{}", grid[2]) : "") + ", " + problem.stencil;
+  }
+  if (problem.block > 1) text += fmt::format(", {0}x{0} blocks", problem.block);
+  return text + fmt::format(": {} unknowns, {} nonzeros", problem.n, problem.nnz);
+}
+
+std::string problem_line(const ProblemInfo& problem) { return fmt::format(line_format, "problem", problem_text(problem)); }
+
+std::string outcome_sentence(const RunReport& run) {
+  const auto& result = run.result;
+  if (result.converged) return fmt::format("converged in {} iterations: {}", result.iterations, in_words(result.reason));
+  const std::string detail = result.message.empty() ? in_words(result.reason) : result.message;
+  return fmt::format("NOT converged after {} iterations ({}): {}", result.iterations, word(result.reason), detail);
+}
+
+std::string result_text(const RunReport& run, bool verbose) {
+  const auto& result = run.result;
+  const auto& pc = result.preconditioner;
+  std::string text;
+  const auto add = [&](const char* key, const std::string& value) { text += fmt::format(line_format, key, value); };
+  add("choice", fmt::format("{}: {}", run.choice, run.why));
+  add("preconditioner", preconditioner_text(pc));
+  if (!pc.bad_pivots.empty()) add("", pivot_text(pc));
+  if (verbose) {
+    if (!pc.kernel.empty())
+      add("", fmt::format("kernel {}, schedule {}, {} levels, growth {:.1e}", pc.kernel, pc.schedule, pc.levels, pc.growth));
+    add("machine", fmt::format("{}, {}, {} threads", run.backend.name, run.backend.simd, run.backend.threads));
+  }
+  for (const auto& remark : pc.remarks) add("note", remark);
+  for (const auto& remark : result.remarks) add("note", remark);
+  add("result", outcome_sentence(run));
+  if (!result.converged) add("next", next_step(result.reason));
+  add("residual", fmt::format("{:.3e} relative, recomputed from A, b and x; backward error {:.1e}", result.relative_residual,
+                              result.nrbe));
+  if (verbose) add("solution hash", run.solution_hash);
+  std::string seconds;
+  if (run.seconds.read > 0) seconds += fmt::format("read {:.3f}, ", run.seconds.read);
+  seconds += fmt::format("assemble {:.3f}, set up {:.3f}, solve {:.3f}, total {:.3f}", run.seconds.assemble,
+                         run.seconds.setup, run.seconds.solve, run.seconds.total);
+  add("seconds", seconds);
+  return text;
+}
+
+}  // namespace echelon::cli

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/krylov/auto_solve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "echelon/base/error.hpp"
+#include "echelon/report/timer.hpp"
+
+namespace echelon {
+namespace {
+
+bool all_finite(const Vector<double>& x) {
+  return std::all_of(x.begin(), x.end(), [](double value) { return std::isfinite(value); });
+}
+
+/// Repairs of a set-up, in words; empty when there were none.
+std::string repairs_in(const FactorReport& report) {
+  if (report.missing_diagonals > 0) return fmt::format("{} missing diagonal entries inserted", report.missing_diagonals);
+  if (report.perturbed_pivots > 0) return fmt::format("{} pivots replaced", report.perturbed_pivots);
+  if (report.shift != 0) return fmt::format("a diagonal shift of {:.3g}", report.shift);
+  return {};
+}
+
+void forbid_repairs(const FactorReport& report, const SolveRequest& request) {
+  const auto repairs = repairs_in(report);
+  const bool asked_for =
+      request.wishes.ilu.shift == ShiftPolicy::value && report.perturbed_pivots == 0 && report.missing_diagonals == 0;
+  if (!repairs.empty() && !asked_for) {
+    throw Error(ErrorCode::repair_forbidden,
+                fmt::format("--strict: the {} set-up needed a repair: {}", report.name, repairs));
+  }
+  if (!report.ok) throw Error(ErrorCode::repair_forbidden, "--strict: " + report.message);
+}
+
+/// The state of one call: the ladder and the best attempt so far.
+class Ladder {
+ public:
+  Ladder(const MatrixRef& A, const Vector<double>& b, Vector<double>& x, const SolveRequest& request)
+      : A_(A), b_(b), x_(x), best_(x.size(), 0.0), request_(request) {
+    outcome_.traits = std::visit([](const auto* matrix) { return traits_of(*matrix); }, A);
+    rungs_ = auto_ladder(outcome_.traits, request.wishes);
+  }
+
+  AutoOutcome climb() {
+    for (std::size_t i = 0; i < rungs_.size(); ++i) {
+      if (i > 0 && !worth_another(rungs_[i])) break;
+      attempt(rungs_[i], i + 1 == rungs_.size());
+      const auto reason = outcome_.report.reason;
+      if (outcome_.report.converged || reason == Reason::interrupted || reason == Reason::time_limit) break;
+    }
+    finish();
+    return std::move(outcome_);
+  }
+
+ private:
+  /// With a fixed preconditioner only the hand-over from CG to GMRES is left, and only for want of definiteness.
+  bool worth_another(const AutoChoice&) const {
+    if (request_.wishes.pc == "auto") return true;
+    const auto reason = last_reason_;
+    return reason == Reason::indefinite_matrix || reason == Reason::indefinite_pc;
+  }
+
+  void attempt(const AutoChoice& choice, bool last) {
+    if (request_.on_attempt) request_.on_attempt(choice);
+    AttemptNote note;
+    note.choice = choice;
+    const Timer clock;
+    auto M = set_up(choice, note, last);
+    note.setup_seconds = clock.seconds();
+    if (!M) {
+      outcome_.attempts.push_back(std::move(note));
+      return;
+    }
+    Report report = run(choice, *M, last);
+    report.preconditioner = M->report();
+    note.solve_seconds = clock.seconds() - note.setup_seconds;
+    note.outcome = report.converged ? "converged" : word(report.reason);
+    note.message = report.message;
+    note.iterations = report.iterations;
+    note.relative_residual = report.relative_residual;
+    note.history = report.history;
+    outcome_.attempts.push_back(std::move(note));
+    keep_if_better(choice, std::move(report));
+  }
+
+  /// Null when the set-up failed and the ladder goes on; the note says why.
+  std::unique_ptr<Preconditioner<double>> set_up(const AutoChoice& choice, AttemptNote& note, bool last) {
+    note.outcome = "not set up";
+    std::unique_ptr<Preconditioner<double>> M;
+    try {
+      M = find_preconditioner(choice.pc).make(A_, choice.ilu);
+    } catch (const Error& error) {
+      // A rung too big for this machine is skipped; the same for a single choice is the user's to know.
+      if (last || request_.wishes.pc != "auto" || exit_status(error.code()) != 3) throw;
+      note.message = error.what();
+      return nullptr;
+    }
+    const auto& report = M->report();
+    if (request_.strict && (request_.wishes.pc != "auto" || last)) forbid_repairs(report, request_);
+    if (report.ok) return M;
+    note.message = report.message;
+    if (!have_report_) {
+      outcome_.report.reason = Reason::pc_failed;
+      outcome_.report.solver = choice.solver;
+      outcome_.report.message = report.message;
+      outcome_.report.preconditioner = report;
+      outcome_.report.nrbe = 1;
+      outcome_.report.history = {1.0};
+      outcome_.choice = choice;
+    }
+    last_reason_ = Reason::pc_failed;
+    return nullptr;
+  }
+
+  Report run(const AutoChoice& choice, const Preconditioner<double>& M, bool last) {
+    x_.fill(0);
+    KrylovOptions options = request_.krylov;
+    bool gave_up = false;
+    if (request_.wishes.pc == "auto" && !last) {
+      options.monitor = [&, user = request_.krylov.monitor](std::int64_t iteration, double residual) {
+        const auto verdict = user ? user(iteration, residual) : Verdict::proceed;
+        if (verdict != Verdict::proceed) return verdict;
+        gave_up = looks_hopeless(iteration, residual, options.rtol, options.max_it);
+        return gave_up ? Verdict::interrupt : Verdict::proceed;
+      };
+    }
+    Report report = solve(choice.solver, as_operator(A_), b_, x_, M, options);
+    if (gave_up && !report.converged) {
+      report.reason = Reason::max_it;
+      report.message = fmt::format("after {} iterations the residual falls too slowly to reach the tolerance within {}",
+                                   report.iterations, options.max_it);
+    }
+    return report;
+  }
+
+  void keep_if_better(const AutoChoice& choice, Report report) {
+    last_reason_ = report.reason;
+    const bool usable = all_finite(x_) && std::isfinite(report.relative_residual);
+    const bool ends = report.converged || report.reason == Reason::interrupted || report.reason == Reason::time_limit;
+    if (!usable) {
+      x_.fill(0);
+      report.relative_residual = 1;
+      report.nrbe = 1;
+      report.remarks.emplace_back("the last iterate was not finite; x = 0 is returned");
+    }
+    const bool better = !have_report_ || report.converged || report.relative_residual < outcome_.report.relative_residual;
+    if (better) best_.copy_from(x_);
+    if (!better && !ends) return;
+    if (!better) {
+      // Stopped from outside: the better iterate of an earlier attempt is what the user gets.
+      report.relative_residual = outcome_.report.relative_residual;
+      report.nrbe = outcome_.report.nrbe;
+      report.remarks.push_back(fmt::format("the returned iterate is that of {}", outcome_.choice.name()));
+    }
+    outcome_.report = std::move(report);
+    outcome_.choice = choice;
+    have_report_ = true;
+  }
+
+  void finish() {
+    x_.copy_from(best_);
+    outcome_.report.setup_seconds = outcome_.report.solve_seconds = 0;
+    for (const auto& note : outcome_.attempts) {
+      outcome_.report.setup_seconds += note.setup_seconds;
+      outcome_.report.solve_seconds += note.solve_seconds;
+      if (note.choice.name() == outcome_.choice.name()) continue;
+      const std::string end = note.message.empty() ? note.outcome : fmt::format("{}: {}", note.outcome, note.message);
+      outcome_.report.remarks.push_back(
+          fmt::format("tried {} ({} iterations, {})", note.choice.name(), note.iterations, end));
+    }
+  }
+
+  const MatrixRef& A_;
+  const Vector<double>& b_;
+  Vector<double>& x_;
+  Vector<double> best_;
+  const SolveRequest& request_;
+  std::vector<AutoChoice> rungs_;
+  AutoOutcome outcome_;
+  bool have_report_ = false;
+  Reason last_reason_ = Reason::max_it;
+};
+
+}  // namespace
+
+AutoOutcome solve_automatically(const MatrixRef& A, const Vector<double>& b, Vector<double>& x,
+                                const SolveRequest& request) {
+  return Ladder(A, b, x, request).climb();
+}
+
+}  // namespace echelon

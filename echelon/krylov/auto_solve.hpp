@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sets up and solves by the automatic rules (precond/auto_rule.hpp): a bounded ladder of attempts, each logged. The first
+// one that converges wins; when none does, the iterate with the smallest recomputed residual is returned with its reason.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "echelon/krylov/krylov.hpp"
+#include "echelon/precond/auto_rule.hpp"
+#include "echelon/precond/registry.hpp"
+
+namespace echelon {
+
+struct SolveRequest {
+  AutoWishes wishes;
+  KrylovOptions krylov;
+  bool strict = false;  // a repair is an Error(repair_forbidden)
+  /// Told what is tried, before it is.
+  std::function<void(const AutoChoice&)> on_attempt;
+};
+
+/// One rung that was tried.
+struct AttemptNote {
+  AutoChoice choice;
+  std::string outcome;  // "converged", a reason's word, or "not set up"
+  std::string message;
+  std::int64_t iterations = 0;
+  double relative_residual = 1;
+  double setup_seconds = 0, solve_seconds = 0;
+  std::vector<double> history;
+};
+
+struct AutoOutcome {
+  Report report;      // of the attempt that counts; its seconds are sums over all attempts
+  AutoChoice choice;  // that attempt
+  MatrixTraits traits;
+  std::vector<AttemptNote> attempts;
+};
+
+/// x gets the solution, or the best iterate; always finite.
+[[nodiscard]] AutoOutcome solve_automatically(const MatrixRef& A, const Vector<double>& b, Vector<double>& x,
+                                              const SolveRequest& request);
+
+}  // namespace echelon

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/precond/registry.hpp"
+
+#include <fmt/format.h>
+
+#include "echelon/base/error.hpp"
+#include "echelon/precond/jacobi.hpp"
+
+namespace echelon {
+namespace {
+
+using Made = std::unique_ptr<Preconditioner<double>>;
+
+Made make_identity(const MatrixRef&, const IluOptions&) { return std::make_unique<Identity<double>>(); }
+
+Made make_jacobi(const MatrixRef& A, const IluOptions&) {
+  return std::visit([](const auto* matrix) -> Made { return std::make_unique<Jacobi<double>>(*matrix); }, A);
+}
+
+template <class Factor>
+Made factored(const MatrixRef& A, const IluOptions& options, Factor factor) {
+  if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A)) {
+    return std::make_unique<Ilu<double>>(factor(to_block_csr(**grid), options));
+  }
+  return std::make_unique<Ilu<double>>(factor(*std::get<const BlockCsr<double>*>(A), options));
+}
+
+Made make_ilu(const MatrixRef& A, const IluOptions& options) {
+  return factored(A, options, [](const auto& matrix, const IluOptions& o) { return ilu(matrix, o); });
+}
+
+Made make_ic(const MatrixRef& A, const IluOptions& options) {
+  return factored(A, options, [](const auto& matrix, const IluOptions& o) { return ic(matrix, o); });
+}
+
+constexpr PrecondEntry entries[] = {
+    {"none", "no preconditioner", false, false, make_identity},
+    {"jacobi", "the inverse of the (block) diagonal", false, false, make_jacobi},
+    {"ilu", "incomplete LU with level of fill K, exact triangular solves", true, false, make_ilu},
+    {"ic", "incomplete Cholesky with level of fill K, for symmetric matrices", true, true, make_ic},
+};
+
+}  // namespace
+
+const Operator<double>& as_operator(const MatrixRef& A) {
+  return std::visit([](const auto* matrix) -> const Operator<double>& { return *matrix; }, A);
+}
+
+std::span<const PrecondEntry> preconditioners() { return entries; }
+
+const PrecondEntry& find_preconditioner(const std::string& name) {
+  std::string known;
+  for (const auto& entry : entries) {
+    if (name == entry.name) return entry;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", entry.name);
+  }
+  throw Error(ErrorCode::bad_argument, fmt::format("no preconditioner is called '{}'; there are {}", name, known));
+}
+
+}  // namespace echelon

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Preconditioners by name. A new one is one line in registry.cpp; the program, the automatic choice and the self-test find
+// it there. Matrices on a grid stay on it where the method has a body for that, and go through block CSR where not.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/operator.hpp"
+#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/precond/ilu.hpp"
+
+namespace echelon {
+
+/// The matrix to precondition, in either storage. Not owned.
+using MatrixRef = std::variant<const BlockCsr<double>*, const StructMatrix<double>*>;
+const Operator<double>& as_operator(const MatrixRef& A);
+
+struct PrecondEntry {
+  const char* name;
+  const char* description;  // a line for --help
+  bool takes_ilu_options;   // fill, shift, ordering and schedule mean something
+  bool symmetric_only;
+  std::unique_ptr<Preconditioner<double>> (*make)(const MatrixRef& A, const IluOptions& options);
+};
+
+std::span<const PrecondEntry> preconditioners();
+/// Throws Error(bad_argument) that lists the names.
+const PrecondEntry& find_preconditioner(const std::string& name);
+
+}  // namespace echelon
