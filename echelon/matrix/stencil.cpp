@@ -12,6 +12,15 @@
 namespace echelon {
 
 Stencil::Stencil(std::vector<Offset> offsets, std::string name) : offsets_(std::move(offsets)), name_(std::move(name)) {
+  // Sums and negatives of offsets must be ints.
+  constexpr int farthest = 1 << 30;
+  for (const Offset& o : offsets_) {
+    const auto far = [](int d) { return d <= -farthest || d >= farthest; };
+    if (far(o.x) || far(o.y) || far(o.z)) {
+      throw Error(ErrorCode::bad_argument,
+                  fmt::format("stencil '{}': the offset ({},{},{}) reaches 2^30 or farther", name_, o.x, o.y, o.z));
+    }
+  }
   const Offset center{};
   if (std::find(offsets_.begin(), offsets_.end(), center) == offsets_.end()) offsets_.push_back(center);
   std::sort(offsets_.begin(), offsets_.end());

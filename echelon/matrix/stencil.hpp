@@ -35,10 +35,11 @@ struct Grid {
 
 class Stencil {
  public:
-  /// Any set of offsets; sorted here, duplicates refused, the centre added when it is missing.
+  /// Any set of offsets below 2³⁰ in size; sorted here, duplicates refused, the centre added when it is missing.
   explicit Stencil(std::vector<Offset> offsets, std::string name = "custom");
 
-  std::span<const Offset> offsets() const { return offsets_; }
+  std::span<const Offset> offsets() const& { return offsets_; }
+  std::span<const Offset> offsets() const&& = delete;  // it would outlive the stencil
   int size() const { return static_cast<int>(offsets_.size()); }
   /// Position of (0,0,0); entries before it are the lower part.
   int center() const { return center_; }

@@ -238,10 +238,44 @@ StructMatrix<T> to_struct(const BlockCsr<T>& A, Grid grid, const Stencil& stenci
               fmt::format("grid point ({},{},{}), block row {}", p.i, p.j, p.k, first_bad));
 }
 
+template <class T>
+double asymmetry(const StructMatrix<T>& A) {
+  const auto offsets = A.stencil().offsets();
+  if (!A.stencil().symmetric()) return std::numeric_limits<double>::infinity();
+  const std::int64_t b = A.dof();
+  const int entries = A.stencil().size();
+  double largest = 0, difference = 0;
+  bool has_nan = false;
+#pragma omp parallel for num_threads(threads_for(A.nonzeros())) reduction(max : largest, difference) reduction(|| : has_nan)
+  for (std::int64_t point = 0; point < A.grid().points(); ++point) {
+    const Point p = coordinates(A.grid(), point);
+    for (int e = A.stencil().center(); e < entries; ++e) {
+      const Offset o = offsets[e];
+      if (!has_neighbour(A.grid(), p, o)) continue;
+      // Natural order is antisymmetric, so −o stands where o does from the other end.
+      const std::int64_t other = A.grid().index(p.i + o.x, p.j + o.y, p.k + o.z);
+      const T* here = A.values().data() + A.layout().at(point, e) * b * b;
+      const T* there = A.values().data() + A.layout().at(other, entries - 1 - e) * b * b;
+      for (std::int64_t c = 0; c < b; ++c) {
+        for (std::int64_t r = 0; r < b; ++r) {
+          const double a = here[c * b + r], mirrored = there[r * b + c];
+          largest = std::max({largest, std::abs(a), std::abs(mirrored)});
+          difference = std::max(difference, std::abs(a - mirrored));
+          has_nan = has_nan || std::isnan(a - mirrored);
+        }
+      }
+    }
+  }
+  if (has_nan) return std::numeric_limits<double>::quiet_NaN();
+  return difference == 0 ? 0 : difference / largest;
+}
+
 template class StructMatrix<double>;
 template class StructMatrix<float>;
 template BlockCsr<double> to_block_csr<double>(const StructMatrix<double>&);
 template BlockCsr<float> to_block_csr<float>(const StructMatrix<float>&);
+template double asymmetry<double>(const StructMatrix<double>&);
+template double asymmetry<float>(const StructMatrix<float>&);
 template StructMatrix<double> to_struct<double>(const BlockCsr<double>&, Grid, const Stencil&);
 template StructMatrix<float> to_struct<float>(const BlockCsr<float>&, Grid, const Stencil&);
 

@@ -77,4 +77,8 @@ BlockCsr<T> to_block_csr(const StructMatrix<T>& A);
 template <class T>
 StructMatrix<T> to_struct(const BlockCsr<T>& A, Grid grid, const Stencil& stencil);
 
+/// max |a_ij − a_ji| / max |a_ij|; infinity when the stencil is not symmetric; NaN when a value is.
+template <class T>
+double asymmetry(const StructMatrix<T>& A);
+
 }  // namespace echelon
