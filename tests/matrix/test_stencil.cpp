@@ -52,10 +52,10 @@ TEST(Stencils, NamesSizesAndSymmetry) {
 }
 
 TEST(Stencils, Shapes) {
-  for (const ec::Offset& o : ec::stencils::star9().offsets()) EXPECT_EQ(o.z, 0);
-  for (const ec::Offset& o : ec::stencils::diamond25().offsets())
-    EXPECT_LE(std::abs(o.x) + std::abs(o.y) + std::abs(o.z), 2);
-  for (const ec::Offset& o : ec::stencils::diamond13().offsets()) {
+  const auto star9 = ec::stencils::star9(), diamond25 = ec::stencils::diamond25(), diamond13 = ec::stencils::diamond13();
+  for (const ec::Offset& o : star9.offsets()) EXPECT_EQ(o.z, 0);
+  for (const ec::Offset& o : diamond25.offsets()) EXPECT_LE(std::abs(o.x) + std::abs(o.y) + std::abs(o.z), 2);
+  for (const ec::Offset& o : diamond13.offsets()) {
     EXPECT_TRUE(ec::stencils::star7().find(o) >= 0 || o.x + o.y + o.z == 0);
   }
   EXPECT_GE(ec::stencils::diamond13().find({1, -1, 0}), 0);
