@@ -190,7 +190,7 @@ bool SolveFrame::count(double norm) {
 
 double SolveFrame::true_residual() {
   if (projected_) project(x);
-  A_.residual(*b_, x, residual);
+  A_.careful_residual(*b_, x, residual);
   return ops.norm(residual);
 }
 
@@ -209,6 +209,12 @@ bool SolveFrame::meets(double norm, double norm_x, Reason& reason) const {
 
 double SolveFrame::check() {
   const double norm = last_norm_ = true_residual();
+  // A column without entries hides a non-finite x from the residual.
+  const double norm_x = ops.norm(x);
+  if (!std::isfinite(norm_x)) {
+    end(Reason::nan, fmt::format("The solution x was non-finite after iteration {}.", report.iterations));
+    return last_norm_ = norm_x;
+  }
   if (!std::isfinite(norm)) {
     end(Reason::nan, fmt::format("The residual b − A x recomputed after iteration {} was non-finite.", report.iterations));
     return norm;
@@ -217,10 +223,9 @@ double SolveFrame::check() {
     best_norm_ = norm;
     best_x_.copy_from(x);
   }
-  const double norm_x = options.nrbe > 0 ? ops.norm(x) : 0;
   if (options.nrbe > 0) apparent_target_ = std::max(target_, options.nrbe * (norm_b_ + norm_A_ * norm_x));
   Reason reason;
-  if (std::isfinite(norm_x) && meets(norm, norm_x, reason)) {
+  if (meets(norm, norm_x, reason)) {
     report.converged = true;
     end(reason, {});
   } else if (projected_) {

@@ -236,7 +236,7 @@ BasisKernels<T> basis_kernels() {
   return {multi_dot<T>, subtract<T>, store_scaled<T>};
 }
 
-VectorKernels kernels() {
+VectorKernels krylov_vector_kernels() {
   return {dot_of<double>,  dot_and_square,          scaled_square,         axpy, xpay, cg_update, bicgstab_direction,
           bicgstab_update, basis_kernels<double>(), basis_kernels<float>()};
 }
@@ -248,9 +248,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace echelon {
 
-HWY_EXPORT(kernels);
+HWY_EXPORT(krylov_vector_kernels);
 
-VectorKernels choose_vector_kernels() { return HWY_DYNAMIC_DISPATCH(kernels)(); }
+VectorKernels choose_vector_kernels() { return HWY_DYNAMIC_DISPATCH(krylov_vector_kernels)(); }
 
 const VectorKernels& vector_kernels() {
   static const VectorKernels chosen = choose_vector_kernels();

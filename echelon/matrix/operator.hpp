@@ -20,6 +20,9 @@ class Operator {
   virtual void apply(const Vector<T>& x, Vector<T>& y) const = 0;
   /// r = b − A x. One pass where the matrix can; otherwise apply and subtract.
   virtual void residual(const Vector<T>& b, const Vector<T>& x, Vector<T>& r) const;
+  /// The same with each row summed in twice the working precision: what a solver judges itself by, right also where b and
+  /// A x cancel. Without a version of its own a matrix gives `residual`.
+  virtual void careful_residual(const Vector<T>& b, const Vector<T>& x, Vector<T>& r) const { residual(b, x, r); }
   /// Largest row sum of |a_ij|, for the normwise backward error; NaN when unknown.
   virtual double norm_inf() const;
   virtual Device device() const { return Device::host(); }

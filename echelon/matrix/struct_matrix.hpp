@@ -59,6 +59,7 @@ class StructMatrix final : public Operator<T> {
 
   void apply(const Vector<T>& x, Vector<T>& y) const override;
   void residual(const Vector<T>& b, const Vector<T>& x, Vector<T>& r) const override;
+  void careful_residual(const Vector<T>& b, const Vector<T>& x, Vector<T>& r) const override;
   double norm_inf() const override;
 
  private:

@@ -10,6 +10,8 @@ using echelon::BlockCsr;
 using echelon::Triplet;
 using echelon::Vector;
 
+__extension__ using Quadruple = __float128;
+
 BlockCsr<double> from_dense(const std::vector<std::vector<double>>& rows) {
   std::vector<Triplet<double>> entries;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -71,11 +73,17 @@ long double exact_residual_norm(const BlockCsr<double>& A, const Vector<double>&
   for (const double value : x) {
     if (!std::isfinite(value)) return std::numeric_limits<long double>::infinity();
   }
-  const LongVector y = long_product(A)(widened(x));
   long double sum = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const long double r = b[static_cast<std::int64_t>(i)] - y[i];
-    sum += r * r;
+  for (std::int64_t row = 0; row < A.rows(); ++row) {
+    // The product of two doubles is exact in 113 bits.
+    Quadruple r = b[row];
+    const std::int64_t block = A.block(), block_row = row / block;
+    for (std::int64_t e = A.row_start()[block_row]; e < A.row_start()[block_row + 1]; ++e) {
+      for (std::int64_t c = 0; c < block; ++c) {
+        r -= static_cast<Quadruple>(A.values()[(e * block + c) * block + row % block]) * x[A.column()[e] * block + c];
+      }
+    }
+    sum += static_cast<long double>(r) * static_cast<long double>(r);
   }
   return std::sqrt(sum);
 }

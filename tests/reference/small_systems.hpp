@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Small matrices for the tests of the Krylov methods: dense rows into CSR, and the residual of a returned x judged apart
-// from the library, in long double.
+// from the library, in quadruple precision.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ echelon::BlockCsr<double> cyclic_shift(std::int64_t n);
 /// tridiagonal(lower, diagonal, upper)
 echelon::BlockCsr<double> tridiagonal(std::int64_t n, double lower, double diagonal, double upper);
 
-/// ‖b − A x‖₂ with every operation in long double; infinity when x is not finite.
+/// ‖b − A x‖₂ with the rows summed in quadruple precision; infinity when x is not finite.
 long double exact_residual_norm(const echelon::BlockCsr<double>& A, const echelon::Vector<double>& b,
                                 const echelon::Vector<double>& x);
 long double exact_norm(const echelon::Vector<double>& x);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Honesty: over hard random systems, solvers and preconditioners, 'converged' is never said of an x whose residual, judged
+// apart in quadruple precision, misses the tolerance; the reported residual is the true one; nothing crashes or runs on.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "echelon/krylov/krylov.hpp"
+#include "echelon/precond/jacobi.hpp"
+#include "tests/reference/hard_systems.hpp"
+#include "tests/reference/small_systems.hpp"
+
+namespace echelon {
+namespace {
+
+constexpr double rtol = 1e-8;
+/// For rounding in the judge and in the norm of b.
+constexpr long double allowance = 1 + 1e-3L;
+constexpr std::int64_t iterations_allowed = 400;
+
+const char* const solvers[] = {"cg", "gmres", "fgmres", "bicgstab"};
+const char* const preconditioners[] = {"none", "jacobi"};
+
+std::unique_ptr<Preconditioner<double>> make_preconditioner(const std::string& name, const BlockCsr<double>& A) {
+  if (name == "jacobi") return std::make_unique<Jacobi<double>>(A);
+  return std::make_unique<Identity<double>>();
+}
+
+struct Tally {
+  std::int64_t converged = 0, honest_no = 0;
+  std::map<std::string, std::int64_t> reasons;
+};
+
+void judge(std::uint64_t number, const std::string& solver, const std::string& pc, Tally& tally) {
+  auto system = reference::hard_system(number);
+  SCOPED_TRACE(testing::Message() << "system " << number << " (" << system.kind << ", n = " << system.A.rows() << "), "
+                                  << solver << " + " << pc);
+  const long double norm_b = reference::exact_norm(system.b);
+  const long double start = reference::exact_residual_norm(system.A, system.b, system.x);
+  const auto M = make_preconditioner(pc, system.A);
+  const Report report = solve(solver, system.A, system.b, system.x, *M,
+                              {.rtol = rtol,
+                               .max_it = iterations_allowed,
+                               .restart = 30,
+                               .basis = number % 3 == 0 ? BasisPrecision::fp32 : BasisPrecision::fp64});
+  const long double residual = reference::exact_residual_norm(system.A, system.b, system.x);
+  EXPECT_LE(report.iterations, iterations_allowed);
+  EXPECT_EQ(report.converged, is_converged(report.reason));
+  EXPECT_FALSE(report.message.empty());
+  ++tally.reasons[word(report.reason)];
+  if (report.converged) {
+    ++tally.converged;
+    EXPECT_LE(residual, allowance * rtol * norm_b) << "FALSE CONVERGED: ‖r‖/‖b‖ = " << static_cast<double>(residual / norm_b)
+                                                   << ", reported " << report.relative_residual;
+  } else {
+    ++tally.honest_no;
+    // Rounding of one evaluation in double is all that may make the returned x look worse than the start.
+    if (std::isfinite(report.relative_residual)) {
+      EXPECT_LE(residual, start * allowance + 1e-10L * start) << report.message;
+    }
+  }
+}
+
+void judge_all(std::uint64_t systems) {
+  Tally tally;
+  for (std::uint64_t number = 0; number < systems; ++number) {
+    for (const char* solver : solvers) {
+      for (const char* pc : preconditioners) judge(number, solver, pc, tally);
+    }
+  }
+  std::string reasons;
+  for (const auto& [reason, count] : tally.reasons) reasons += " " + reason + " " + std::to_string(count);
+  std::printf("%llu systems: converged %lld, honest no %lld;%s\n", static_cast<unsigned long long>(systems),
+              static_cast<long long>(tally.converged), static_cast<long long>(tally.honest_no), reasons.c_str());
+  EXPECT_GT(tally.converged, 0);
+  EXPECT_GT(tally.honest_no, 0);
+}
+
+TEST(Honesty, NoFalseConvergedOverTwoHundredHardSystems) { judge_all(200); }
+TEST(HonestyFull, NoFalseConvergedOverTwoThousandHardSystems) { judge_all(2000); }
+
+}  // namespace
+}  // namespace echelon
