@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One case of the ILU(0) comparison: the matrix, how often to repeat, and the line of JSON a contender prints. Every
+// contender builds its case here, so all factor the same matrix and apply to the same vector.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "echelon/matrix/block_csr.hpp"
+
+namespace bench {
+
+struct IluCase {
+  std::string matrix;            // file, or empty
+  std::string stencil = "star7"; // with `grid`, when there is no file
+  int grid = 96;
+  int block = 1;                 // for files: reblocked; for grids: DoF of `random`, Poisson when 1
+  int threads = 1;
+  int repeats = 7;
+
+  static IluCase from_command_line(int argc, char** argv);
+  echelon::BlockCsr<double> make() const;
+  /// A vector that no method could special-case: sin of the row number.
+  static echelon::Vector<double> right_hand_side(std::int64_t n);
+};
+
+/// Median seconds of `repeats` calls, after one that is not counted.
+double median_seconds(int repeats, const std::function<void()>& work);
+
+/// {"contender":…, "setup_seconds":…, "apply_seconds":…, "answer_norm":…, "answer_probe":…}; the driver compares answers
+/// before it compares times.
+void print_result(const std::string& contender, const IluCase& test_case, std::int64_t rows, std::int64_t nonzeros,
+                  double setup_seconds, double apply_seconds, const echelon::Vector<double>& answer);
+
+}  // namespace bench
