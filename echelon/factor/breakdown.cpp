@@ -46,7 +46,7 @@ class Judge {
     report_.growth = 0;
     const bool pivots_fine = log_.count() == 0 || (attempt.boost && !log_.has_nonfinite());
     if (!pivots_fine) {
-      why_ = sentence(name_, log_.first().front());
+      why_ = sentence(name_, culprit());
       return false;
     }
     report_.growth = growth_();
@@ -65,6 +65,14 @@ class Judge {
   }
 
  private:
+  /// The first note, but NaN or Inf in A before any pivot: it cannot be repaired.
+  const PivotNote& culprit() const {
+    for (const PivotNote& note : log_.first()) {
+      if (note.kind == PivotNote::Kind::nonfinite_input) return note;
+    }
+    return log_.first().front();
+  }
+
   void keep_notes() {
     // What follows a row of A with NaN in it is infected by it, not an overflow of the elimination.
     const bool infected = log_.has_nonfinite_input();
