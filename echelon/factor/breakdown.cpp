@@ -144,16 +144,18 @@ void factor_with_policy(const IluOptions& options, bool positive_definite, const
     const double shift = options.shift == ShiftPolicy::value ? options.shift_value : 0;
     if (!judge.attempt({shift, false}, finite)) judge.fail("");
   } else if (!judge.attempt({0, !positive_definite}, growth_limit)) {
+    // Without a bad pivot the growth may be that of badly scaled rows, which no shift cures: then A's own factors stay.
+    const bool usable = log.count() == 0 && report.growth <= finite;
     bool repaired = false;
     double shift = options.first_shift;
     for (int step = 0; step <= most_doublings && !repaired && !log.has_nonfinite_input(); ++step) {
       if (step > 0) shift *= 2;
       repaired = judge.attempt({shift, false}, growth_limit);
     }
-    if (!repaired) {
+    if (!repaired && (!usable || !judge.attempt({0, false}, finite))) {
       judge.fail(log.has_nonfinite_input()
                      ? ""
-                     : fmt::format("; {} shifts up to {:.3g} did not help", report.shift_attempts, report.shift));
+                     : fmt::format("; {} shifts up to {:.3g} did not help", report.shift_attempts, shift));
     }
   }
   if (report.ok) say_what_happened(report);

@@ -56,8 +56,9 @@ void factor_with_policy(const IluOptions& options, bool positive_definite, const
 
 /// Size of a boosted pivot relative to its row's largest entry.
 inline constexpr double boost_size = 1e-4;
-/// A growth estimate above the limit makes `automatic` try the ladder; above the other a remark is made.
-inline constexpr double growth_limit = 1e12;
+/// A growth estimate above the limit makes `automatic` try the ladder; above the other a remark is made. Real matrices are
+/// solved well with 1e18 (badly scaled rows look like growth), and not at all with 1e60.
+inline constexpr double growth_limit = 1e20;
 inline constexpr double growth_remark = 1e8;
 
 }  // namespace echelon

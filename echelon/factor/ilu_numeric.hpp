@@ -26,6 +26,7 @@ struct FactorView {
   T* lower_values;
   T* upper_values;
   T* inverse_diagonal;
+  T zero_row_scale;  // what stands for the scale of a row of zeros: any entry of A, so that it scales with A
   double tolerance;
   double shift;
   bool boost;

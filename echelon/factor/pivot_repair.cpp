@@ -37,10 +37,10 @@ void note(const FactorView<T>& view, std::int64_t i, T pivot, T scale) {
   view.log->add(i, about);
 }
 
-/// What a bad pivot of a row with this scale becomes; a zero row has no scale, and one does as well as any other.
+/// What a bad pivot of a row with this scale becomes.
 template <class T>
 T substitute(const FactorView<T>& view, T scale) {
-  if (!(scale > 0) || !std::isfinite(scale)) return 1;
+  if (!(scale > 0) || !std::isfinite(scale)) return view.zero_row_scale;
   const T size = view.boost ? static_cast<T>(boost_size * static_cast<double>(scale)) : scale;
   return size > 0 ? size : scale;
 }

@@ -39,6 +39,15 @@ void check_options(const IluOptions& options) {
   }
 }
 
+/// That of the first entry that has one; 1 when all are zero.
+template <class T>
+T any_magnitude(std::span<const T> values) {
+  for (const T value : values) {
+    if (value != 0 && std::isfinite(value)) return std::abs(value);
+  }
+  return 1;
+}
+
 template <class T>
 class BlockIlu final : public Ilu<T>::Impl {
  public:
@@ -209,6 +218,7 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
                            factors_.lower_values.data(),
                            factors_.upper_values.data(),
                            factors_.inverse_diagonal.data(),
+                           any_magnitude(A.values()),
                            options_.pivot_tolerance,
                            attempt.shift,
                            attempt.boost,

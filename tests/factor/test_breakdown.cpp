@@ -78,7 +78,7 @@ TEST(Breakdown, AutomaticBoostsAndCounts) {
 
 TEST(Breakdown, WildGrowthRunsTheLadderToTheFirstAcceptableShift) {
   Play play;
-  play.growth_of = [](const Attempt& a) { return a.shift < 0.007 ? 1e15 : 100.0; };
+  play.growth_of = [](const Attempt& a) { return a.shift < 0.007 ? 1e25 : 100.0; };
   const auto& report = play.run();
   EXPECT_TRUE(report.ok);
   EXPECT_EQ(report.shift, 0.008);
@@ -102,6 +102,21 @@ TEST(Breakdown, TheLadderEndsAfterTwentyDoublings) {
   EXPECT_NE(report.message.find("non-positive pivot at row 5"), std::string::npos);
   EXPECT_NE(report.message.find("1.05e+03"), std::string::npos) << report.message;
   EXPECT_EQ(report.bad_pivots.size(), 10u);
+}
+
+TEST(Breakdown, GrowthThatNoShiftCuresKeepsTheFactorsOfA) {
+  Play play;
+  play.growth_of = [](const Attempt&) { return 1e25; };
+  const auto& report = play.run();
+  EXPECT_TRUE(report.ok);
+  EXPECT_EQ(report.shift, 0);
+  EXPECT_EQ(report.shift_attempts, 22);
+  EXPECT_FALSE(play.attempts.back().boost);
+  EXPECT_EQ(report.remarks.size(), 1u);
+  Play boosted;
+  boosted.growth_of = play.growth_of;
+  boosted.bad = [](const Attempt& a) { return std::vector<PivotNote>(a.boost ? 1 : 0, pivot_note(2, Kind::zero)); };
+  EXPECT_FALSE(boosted.run().ok);
 }
 
 TEST(Breakdown, NonfiniteInputIsNotShifted) {
