@@ -114,13 +114,14 @@ LinearSystem from_file(const SolveOptions& options) {
   const double read_seconds = clock.seconds();
   ProblemInfo info{options.matrix, rows, file.matrix.nonzeros(), options.block, std::nullopt, {}};
   auto A = options.block > 1 ? reblock(file.matrix, options.block) : std::move(file.matrix);
-  if (options.rhs.empty()) {
+  auto remarks = reading_remarks(file.notes, options.duplicates);
+  if (options.rhs.empty() && file.notes.nonfinite > 0) {
+    remarks.emplace_back("the right-hand side is 1, because A*1 is not finite");
+  } else if (options.rhs.empty()) {
     const Vector<double> ones(rows, 1.0);
     A.apply(ones, b);
   }
-  return {std::move(A),    std::move(b),
-          std::move(info), reading_remarks(file.notes, options.duplicates),
-          read_seconds,    clock.seconds() - read_seconds};
+  return {std::move(A), std::move(b), std::move(info), std::move(remarks), read_seconds, clock.seconds() - read_seconds};
 }
 
 }  // namespace

@@ -191,8 +191,8 @@ void check_combination(const CLI::App& app, const SolveOptions& o) {
 Words option_names(const CLI::App& app) {
   Words names;
   for (const auto* option : app.get_options()) {
-    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-    for (const auto& name : option->get_snames()) names.push_back("-" + name);
+    for (const auto& name : option->get_lnames()) names.push_back(fmt::format("--{}", name));
+    for (const auto& name : option->get_snames()) names.push_back(fmt::format("-{}", name));
   }
   return names;
 }
@@ -204,7 +204,7 @@ Words option_names(const CLI::App& app) {
   }
   if (name.empty() || name[0] != '-') throw Error(ErrorCode::bad_option, fmt::format("unexpected argument '{}'", extra));
   // One dash before a long name is the commonest slip.
-  const std::string long_name = name.size() > 2 && name[1] != '-' ? "-" + name : name;
+  const std::string long_name = name.size() > 2 && name[1] != '-' ? fmt::format("-{}", name) : name;
   throw Error(ErrorCode::bad_option, fmt::format("unknown option {}{}; see echelon {} --help", name,
                                                  suggestion(long_name, option_names(app)), app.get_name()));
 }

@@ -7,6 +7,7 @@
 #include "cli/console.hpp"
 #include "cli/linear_system.hpp"
 #include "cli/machine_info.hpp"
+#include "cli/row_numbers.hpp"
 #include "cli/solve_text.hpp"
 #include "echelon/base/device.hpp"
 #include "echelon/base/error.hpp"
@@ -95,10 +96,17 @@ RunReport gather(const SolveOptions& options, const LinearSystem& system, AutoOu
   run.choice = outcome.choice.name();
   run.why = outcome.choice.why;
   for (const auto& attempt : outcome.attempts) {
-    run.attempts.push_back({attempt.choice.name(), attempt.choice.why, attempt.outcome, attempt.message, attempt.iterations,
+    run.attempts.push_back({attempt.choice.name(), attempt.choice.why, attempt.outcome,
+                            attempt.set_up ? attempt.message : rows_from_one(attempt.message), attempt.iterations,
                             attempt.relative_residual, attempt.setup_seconds, attempt.solve_seconds});
   }
   run.result = std::move(outcome.report);
+  count_rows_from_one(run.result);
+  for (const auto& attempt : run.attempts) {
+    if (attempt.name == run.choice) continue;
+    run.result.remarks.push_back(fmt::format("tried {} ({} iterations): {}", attempt.name, attempt.iterations,
+                                             attempt.message.empty() ? attempt.outcome : attempt.message));
+  }
   run.result.remarks.insert(run.result.remarks.begin(), system.remarks.begin(), system.remarks.end());
   run.seconds = {system.read_seconds, system.assemble_seconds, run.result.setup_seconds, run.result.solve_seconds, 0};
   run.solution_hash = solution_hash(x.span());

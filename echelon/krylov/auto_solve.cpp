@@ -90,6 +90,7 @@ class Ladder {
   /// Null when the set-up failed and the ladder goes on; the note says why.
   std::unique_ptr<Preconditioner<double>> set_up(const AutoChoice& choice, AttemptNote& note, bool last) {
     note.outcome = "not set up";
+    note.set_up = false;
     std::unique_ptr<Preconditioner<double>> M;
     try {
       M = find_preconditioner(choice.pc).make(A_, choice.ilu);
@@ -101,6 +102,7 @@ class Ladder {
     }
     const auto& report = M->report();
     if (request_.strict && (request_.wishes.pc != "auto" || last)) forbid_repairs(report, request_);
+    note.set_up = report.ok;
     if (report.ok) return M;
     note.message = report.message;
     if (!have_report_) {
@@ -167,10 +169,6 @@ class Ladder {
     for (const auto& note : outcome_.attempts) {
       outcome_.report.setup_seconds += note.setup_seconds;
       outcome_.report.solve_seconds += note.solve_seconds;
-      if (note.choice.name() == outcome_.choice.name()) continue;
-      const std::string end = note.message.empty() ? note.outcome : fmt::format("{}: {}", note.outcome, note.message);
-      outcome_.report.remarks.push_back(
-          fmt::format("tried {} ({} iterations, {})", note.choice.name(), note.iterations, end));
     }
   }
 

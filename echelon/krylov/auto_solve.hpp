@@ -26,6 +26,7 @@ struct AttemptNote {
   AutoChoice choice;
   std::string outcome;  // "converged", a reason's word, or "not set up"
   std::string message;
+  bool set_up = false;
   std::int64_t iterations = 0;
   double relative_residual = 1;
   double setup_seconds = 0, solve_seconds = 0;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Solves as a user runs them: answers checked from the written files, honest ends, repairs told.
+#include <cmath>
+
+#include "echelon/matrix/block_csr.hpp"
+#include "echelon/problem/matrix_market.hpp"
+#include "echelon/problem/problems.hpp"
+#include "tests/cli/program.hpp"
+
+namespace echelon::test {
+namespace {
+
+double relative_residual(const Operator<double>& A, const Vector<double>& b, const Vector<double>& x) {
+  Vector<double> y(A.rows());
+  A.apply(x, y);
+  double r2 = 0, b2 = 0;
+  for (std::int64_t i = 0; i < b.size(); ++i) {
+    r2 += (b[i] - y[i]) * (b[i] - y[i]);
+    b2 += b[i] * b[i];
+  }
+  return std::sqrt(r2 / b2);
+}
+
+class Solve : public Program {};
+
+TEST_F(Solve, TheWrittenSolutionHasTheReportedResidual) {
+  const auto result = run("solve --grid 12 --json r.json --solution x.mtx --history h.csv --plot p.svg");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "cg with ic(0)"));
+  EXPECT_EQ(result.err, "") << "no progress line in a pipe";
+  const auto A = problems::poisson({12, 12, 12}, stencils::star7());
+  const Vector<double> b(A.rows(), 1.0);
+  const auto report = json("r.json");
+  const double expected = relative_residual(A, b, read_vector(file("x.mtx")));
+  EXPECT_LE(expected, 1e-8);
+  EXPECT_NEAR(report["relative_residual"].get<double>(), expected, 1e-3 * expected);
+  EXPECT_EQ(report["converged"], true);
+  EXPECT_EQ(report["reason"], "rtol");
+  EXPECT_EQ(report["history"].size(), report["iterations"].get<std::size_t>() + 1);
+  EXPECT_EQ(report["problem"]["nnz"], A.nonzeros());
+  EXPECT_TRUE(contains(text("h.csv"), "iteration,relative_residual\n0,1\n"));
+  EXPECT_TRUE(contains(text("p.svg"), "</svg>"));
+}
+
+TEST_F(Solve, FilesDefaultToASolutionOfOnes) {
+  write("A.mtx", small_matrix);
+  ASSERT_EQ(run("solve --matrix A.mtx --solution x.mtx --rtol 1e-14").status, 0);
+  const auto x = read_vector(file("x.mtx"));
+  EXPECT_NEAR(x[0], 1, 1e-13);
+  EXPECT_NEAR(x[1], 1, 1e-13);
+}
+
+TEST_F(Solve, APetscUsersLineWorks) {
+  write("A.mtx", small_matrix);
+  const auto result =
+      run("solve --matrix A.mtx -ksp_type bcgs -ksp_rtol 1e-10 -ksp_max_it 50 -pc_type ilu -pc_factor_levels 1 "
+          "-pc_factor_mat_ordering_type rcm -ksp_converged_reason --json r.json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const auto report = json("r.json");
+  EXPECT_EQ(report["solver"], "bicgstab");
+  EXPECT_EQ(report["preconditioner"]["name"], "ilu");
+  EXPECT_EQ(report["preconditioner"]["fill"], 1);
+  EXPECT_EQ(report["preconditioner"]["ordering"], "rcm");
+  EXPECT_EQ(report["rtol"], 1e-10);
+}
+
+TEST_F(Solve, TheSameBitsForEveryThreadCountAndRun) {
+  std::string hashes[3];
+  const char* threads[] = {"1", "2", "3"};
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(run(std::string("solve --problem convdiff --grid 20 -q --json r.json --threads ") + threads[i]).status, 0);
+    hashes[i] = json("r.json")["solution_hash"];
+  }
+  EXPECT_EQ(hashes[0], hashes[1]);
+  EXPECT_EQ(hashes[0], hashes[2]);
+}
+
+TEST_F(Solve, OutOfIterationsIsOneAndTheBestIterateIsWritten) {
+  const auto result = run("solve --grid 20 --solver gmres --pc none --max-it 3 --json r.json --solution x.mtx");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_TRUE(contains(result.out, "NOT converged after 3 iterations (max_it)")) << result.out;
+  EXPECT_TRUE(contains(result.out, "raise --max-it"));
+  const auto report = json("r.json");
+  EXPECT_EQ(report["converged"], false);
+  const auto A = problems::poisson({20, 20, 20}, stencils::star7());
+  const Vector<double> b(A.rows(), 1.0);
+  const double expected = relative_residual(A, b, read_vector(file("x.mtx")));
+  EXPECT_NEAR(report["relative_residual"].get<double>(), expected, 1e-6);
+}
+
+TEST_F(Solve, QuietPrintsNothingButTheReasonOfAFailure) {
+  const auto good = run("solve --grid 6 -q");
+  EXPECT_EQ(good.status, 0);
+  EXPECT_EQ(good.out + good.err, "");
+  const auto bad = run("solve --grid 20 --pc none --solver gmres --max-it 2 -q");
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_EQ(bad.out, "");
+  EXPECT_TRUE(contains(bad.err, "max_it"));
+}
+
+TEST_F(Solve, VerboseShowsIterationsAndTheHash) {
+  const auto result = run("solve --grid 6 -v --json r.json");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(contains(result.out, json("r.json")["solution_hash"].get<std::string>()));
+  EXPECT_TRUE(contains(result.out, "trying cg with ic(0)"));
+}
+
+TEST_F(Solve, AZeroPivotIsRepairedAndTold) {
+  // The diagonal's first entry is missing.
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 2 1\n2 1 1\n2 2 1\n3 3 2\n2 3 1\n");
+  const auto repaired = run("solve --matrix A.mtx --pc ilu --json r.json");
+  EXPECT_LE(repaired.status, 1);
+  const auto pc = json("r.json")["preconditioner"];
+  EXPECT_EQ(pc["missing_diagonals"], 1);
+  EXPECT_GE(pc["perturbed_pivots"].get<int>() + (pc["shift"].get<double>() > 0), 1);
+  EXPECT_EQ(pc["bad_pivots"][0]["row"], 1);
+  const auto strict = run("solve --matrix A.mtx --pc ilu --strict --json s.json");
+  EXPECT_EQ(strict.status, 2);
+  EXPECT_TRUE(contains(strict.err, "--strict"));
+  EXPECT_EQ(json("s.json")["error"]["code"], "repair_forbidden");
+}
+
+TEST_F(Solve, ShiftNoneStopsWithThePlaceAndWritesAFiniteX) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 6\n1 1 0\n1 2 1\n2 1 1\n2 2 1\n3 3 2\n2 3 1\n");
+  const auto result = run("solve --matrix A.mtx --pc ilu --shift none --json r.json --solution x.mtx");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(json("r.json")["reason"], "pc_failed");
+  EXPECT_TRUE(contains(result.out, "row 1")) << result.out;
+  for (const double value : read_vector(file("x.mtx"))) EXPECT_TRUE(std::isfinite(value));
+}
+
+TEST_F(Solve, StrictRefusesDuplicates) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 1 1\n2 2 5\n");
+  const auto relaxed = run("solve --matrix A.mtx");
+  EXPECT_EQ(relaxed.status, 0);
+  EXPECT_TRUE(contains(relaxed.out, "1 duplicate"));
+  EXPECT_EQ(run("solve --matrix A.mtx --strict").status, 2);
+  EXPECT_EQ(run("solve --matrix A.mtx --strict --duplicates sum").status, 0);
+}
+
+TEST_F(Solve, ASingularSystemWithItsNullSpace) {
+  // The graph Laplacian of a path of four points: A·1 = 0.
+  write("L.mtx",
+        "%%MatrixMarket matrix coordinate real symmetric\n4 4 7\n1 1 1\n2 2 2\n3 3 2\n4 4 1\n2 1 -1\n3 2 -1\n4 3 -1\n");
+  write("b.mtx", "%%MatrixMarket matrix array real general\n4 1\n1\n-1\n2\n-2\n");
+  const auto result = run("solve --matrix L.mtx --rhs b.mtx --null-space constant --pc jacobi --solution x.mtx");
+  ASSERT_EQ(result.status, 0) << result.out << result.err;
+  const auto x = read_vector(file("x.mtx"));
+  EXPECT_NEAR(x[0] - x[1], 1, 1e-6);
+  EXPECT_NEAR(x[0] + x[1] + x[2] + x[3], 0, 1e-6);
+}
+
+TEST_F(Solve, TheTimeLimitEndsInOrder) {
+  const auto result =
+      run("solve --grid 40 --pc none --solver gmres --rtol 1e-15 --max-it 1000000 --time-limit 0.5 --json r.json --solution "
+          "x.mtx");
+  EXPECT_EQ(result.status, 1) << result.out;
+  EXPECT_EQ(json("r.json")["reason"], "time_limit") << result.out;
+  EXPECT_EQ(read_vector(file("x.mtx")).size(), 64000);
+}
+
+TEST_F(Solve, TheReportOnStandardOutputIsNothingButJson) {
+  const auto result = run("solve --grid 4 --json -");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(nlohmann::json::parse(result.out)["converged"], true);
+  EXPECT_TRUE(contains(result.err, "converged"));
+}
+
+TEST_F(Solve, BlocksStencilsAndProblems) {
+  for (const char* line :
+       {"--problem random --grid 5 --stencil box27 --dof 3", "--problem convdiff --grid 9x8x7 --peclet 50", "--grid 30x20",
+        "--grid 20 --stencil box9", "--problem random --grid 6x5 --stencil star9 --dof 2 --seed 9",
+        "--grid 8 --solver fgmres --pc ilu --fill 1 --ordering rcm --basis fp32",
+        "--grid 8 --solver bicgstab --pc ilu --schedule levels --threads 2"}) {
+    const auto result = run(std::string("solve ") + line);
+    EXPECT_EQ(result.status, 0) << line << result.out << result.err;
+  }
+  write("A.mtx", small_matrix);
+  EXPECT_EQ(run("solve --matrix A.mtx --block 2 --json r.json").status, 0);
+  EXPECT_EQ(json("r.json")["problem"]["block"], 2);
+}
+
+}  // namespace
+}  // namespace echelon::test

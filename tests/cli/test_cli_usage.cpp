@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Option errors are 2 with a sentence that helps; help and version are 0.
+#include "tests/cli/program.hpp"
+
+namespace echelon::test {
+namespace {
+
+struct Refused {
+  const char* line;
+  int status;
+  const char* says;
+};
+
+class UsageTable : public Program, public testing::WithParamInterface<Refused> {};
+
+TEST_P(UsageTable, IsRefusedWithASentence) {
+  const auto& expected = GetParam();
+  const auto result = run(expected.line);
+  EXPECT_EQ(result.status, expected.status) << result.err;
+  EXPECT_TRUE(contains(result.err, expected.says)) << result.err;
+  EXPECT_EQ(result.out, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, UsageTable,
+    testing::Values(
+        Refused{"", 2, "a command is needed: solve, check, selftest, info"}, Refused{"solev", 2, "did you mean solve?"},
+        Refused{"bench trsv", 2, "does not have 'bench' yet"}, Refused{"solve --maxit 5", 2, "did you mean --max-it?"},
+        Refused{"solve -grid 5", 2, "did you mean --grid?"}, Refused{"solve --zzzzzzzzz", 2, "unknown option --zzzzzzzzz"},
+        Refused{"solve extra", 2, "unexpected argument 'extra'"}, Refused{"solve --grid", 2, "--grid"},
+        Refused{"solve --grid 0", 2, "got '0'"}, Refused{"solve --grid 8x8x", 2, "needs N, NXxNY or NXxNYxNZ"},
+        Refused{"solve --rtol nan", 2, "needs a number from 0 to 1"}, Refused{"solve --max-it 1e3", 2, "whole number"},
+        Refused{"solve --problem euler", 2, "this version does not have 'euler' yet; it has poisson, convdiff, random"},
+        Refused{"solve --problem poison", 2, "did you mean poisson?"},
+        Refused{"solve --pc amg", 2, "does not have 'amg' yet; it has none, jacobi, ilu, ic, auto"},
+        Refused{"solve --trisolve jacobi", 2, "does not have 'jacobi' yet; it has exact"},
+        Refused{"solve --factor-precision fp32", 2, "does not have 'fp32' yet; it has fp64"},
+        Refused{"solve --drop 0.1", 2, "method that this version does not have yet"},
+        Refused{"solve --shift -1", 2, "none, auto or a positive number"},
+        Refused{"solve --pc jacobi --fill 1", 2, "--fill is for factorizations"},
+        Refused{"solve --dof 3", 2, "--dof 3 is for --problem random"},
+        Refused{"solve --block 2", 2, "--block needs --matrix"},
+        Refused{"solve --matrix A.mtx --grid 8", 2, "--grid describes a built-in problem"},
+        Refused{"solve -q -v", 2, "contradict"}, Refused{"solve -ksp_typ cg", 2, "did you mean -ksp_type?"},
+        Refused{"solve -pc_type gamg", 2, "this version has none, jacobi, ilu, icc"},
+        Refused{"solve --stencil star8", 2, "did you mean star"}, Refused{"check", 2, "matrix is required"},
+        Refused{"info --threads 9999", 2, "from 0 to 4096"},
+        Refused{"solve --grid 20000", 3, "needs 1."},  // refused before assembly, with bytes needed and there
+        Refused{"solve --grid 1000000000x1000000000x1000000000", 3, "are free on host"}));
+
+class Usage : public Program {};
+
+TEST_F(Usage, HelpAndVersion) {
+  for (const char* line : {"--help", "solve --help", "check -h", "selftest --help", "info --help"}) {
+    const auto result = run(line);
+    EXPECT_EQ(result.status, 0) << line;
+    EXPECT_TRUE(contains(result.out, "Usage: echelon")) << line;
+  }
+  EXPECT_TRUE(contains(run("solve --help").out, "Examples:"));
+  const auto version = run("--version");
+  EXPECT_EQ(version.status, 0);
+  EXPECT_EQ(version.out.rfind("echelon ", 0), 0u);
+}
+
+TEST_F(Usage, TheLastOfARepeatedOptionCounts) {
+  const auto result = run("solve --grid 4 --grid 6 --pc none");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(contains(result.out, "6x6x6"));
+}
+
+TEST_F(Usage, AnOptionErrorIsInTheJsonToo) {
+  EXPECT_EQ(run("solve --pc amg --json r.json").status, 2);
+  const auto report = json("r.json");
+  EXPECT_EQ(report["error"]["code"], "bad_option");
+  EXPECT_EQ(report["command"], "solve");
+}
+
+TEST_F(Usage, CudaWithoutADeviceIsThreeWithTheReason) {
+  const auto result = run("solve --grid 4 --backend cuda");
+  if (contains(result.err, "does not solve on a GPU yet")) GTEST_SKIP() << "this machine has a CUDA device";
+  EXPECT_EQ(result.status, 3);
+  EXPECT_TRUE(contains(result.err, "CUDA")) << result.err;
+}
+
+TEST_F(Usage, OutOfMemoryIsThree) {
+  const auto result = run("solve --grid 200 --threads 1", "ulimit -v 600000;");
+  EXPECT_EQ(result.status, 3) << result.err;
+  EXPECT_TRUE(contains(result.err, "echelon: ")) << result.err;
+}
+
+TEST_F(Usage, AFullStandardOutputIsSaid) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const int raw = std::system(ECHELON_PROGRAM " info >/dev/full 2>/dev/null");
+  EXPECT_EQ(WEXITSTATUS(raw), 2);
+}
+
+TEST_F(Usage, AClosedPipeIsNoCrash) {
+  const int raw = std::system("bash -c 'set -o pipefail; " ECHELON_PROGRAM " solve --grid 8 -v | head -1 >/dev/null'");
+  EXPECT_EQ(WEXITSTATUS(raw), 0);
+}
+
+}  // namespace
+}  // namespace echelon::test
