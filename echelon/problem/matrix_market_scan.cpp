@@ -16,12 +16,12 @@
 
 namespace echelon::matrix_market {
 
-void EntryList::add_block() {
+std::span<Entry> EntryList::add_block() {
   // Small files get small blocks.
-  const std::int64_t entries = std::min(block_entries, std::max<std::int64_t>(256, 4 * size_));
+  const std::int64_t entries = std::min(block_entries, std::max<std::int64_t>(256, 4 * room_));
   blocks_.emplace_back(entries);
-  next_ = blocks_.back().data();
   room_ += entries;
+  return blocks_.back().span();
 }
 
 namespace {
@@ -46,14 +46,15 @@ struct Cursor {
     fault_at = at;
     return false;
   }
-  void skip_blanks() {
-    while (is_blank(*p)) ++p;
+  [[gnu::always_inline]] void skip_blanks() {
+    if (*p == ' ') ++p;  // nearly always all there is
+    while (is_blank(*p)) [[unlikely]]++ p;
   }
 };
 
 /// A row or column index, zero-based. Digits, perhaps with a sign, then a blank or the line's end.
-inline bool read_index(Cursor& at, const Lines& lines, std::int64_t most, Fault malformed, Fault range,
-                       std::int32_t& index) {
+[[gnu::always_inline]] inline bool read_index(Cursor& at, const Lines& lines, std::int64_t most, Fault malformed,
+                                              Fault range, std::int32_t& index) {
   const char* const start = at.p;
   decimal::DigitRun run;
   if (at.p <= lines.safe_end) [[likely]] {
@@ -79,7 +80,15 @@ inline bool read_index(Cursor& at, const Lines& lines, std::int64_t most, Fault 
 template <Format format, Field field>
 class PartScanner {
  public:
-  PartScanner(const Header& header, const Lines& lines, Part& part) : header_(header), lines_(lines), part_(part) {}
+  PartScanner(const Header& header, const Lines& lines, Part& part)
+      : lines_(lines),
+        part_(part),
+        row_count_(part.row_count.data()),
+        rows_(header.rows),
+        columns_(header.columns),
+        promised_(header.entries),
+        mirrored_(header.mirrored()),
+        skew_(header.symmetry == Symmetry::skew) {}
 
   void run() {
     Cursor at{lines_.begin};
@@ -90,24 +99,28 @@ class PartScanner {
       } else if (*at.p == '%') {
         at.p = static_cast<const char*>(std::memchr(at.p, '\n', static_cast<std::size_t>(lines_.end - at.p))) + 1;
       } else if (!line(at)) {
-        part_.fault = at.fault;
-        part_.fault_offset = lines_.offset + (at.fault_at - lines_.begin);
-        return;
+        if (at.fault != Fault::none) {
+          part_.fault = at.fault;
+          part_.fault_offset = lines_.offset + (at.fault_at - lines_.begin);
+        }
+        break;
       }
-      if (part_.entries.size() > header_.entries) return;  // surplus: the caller says where
     }
+    part_.entries.filled_to(next_);
+    part_.by_rows = by_rows_;
+    part_.by_columns = by_columns_;
   }
 
  private:
-  bool line(Cursor& at) {
+  [[gnu::always_inline]] bool line(Cursor& at) {
     const char* const start = at.p;
     Entry entry{0, 0, 1.0};
     if constexpr (format == Format::coordinate) {
-      if (!read_index(at, lines_, header_.rows, Fault::row_malformed, Fault::row_range, entry.row)) return false;
+      if (!read_index(at, lines_, rows_, Fault::row_malformed, Fault::row_range, entry.row)) return false;
       at.skip_blanks();
       if (*at.p == '\n') return at.refuse(Fault::column_missing, at.p);
-      if (!read_index(at, lines_, header_.columns, Fault::column_malformed, Fault::column_range, entry.column)) return false;
-      if (header_.mirrored() && entry.column > entry.row) return at.refuse(Fault::above_diagonal, start);
+      if (!read_index(at, lines_, columns_, Fault::column_malformed, Fault::column_range, entry.column)) return false;
+      if (mirrored_ && entry.column > entry.row) return at.refuse(Fault::above_diagonal, start);
     }
     if constexpr (field != Field::pattern) {
       at.skip_blanks();
@@ -117,11 +130,10 @@ class PartScanner {
     at.skip_blanks();
     if (*at.p != '\n') return at.refuse(Fault::trailing, at.p);
     ++at.p;
-    keep(entry);
-    return true;
+    return keep(entry);
   }
 
-  bool value(Cursor& at, Entry& entry) {
+  [[gnu::always_inline]] bool value(Cursor& at, Entry& entry) {
     const char* const start = at.p;
     const auto number = decimal::parse(at.p, lines_.safe_end, lines_.end);
     entry.value = number.value;
@@ -131,37 +143,48 @@ class PartScanner {
     if (field == Field::integer && number.shape == decimal::Shape::real) return at.refuse(Fault::value_not_whole, start);
     if (number.shape == decimal::Shape::nonfinite) [[unlikely]] {
       if (++part_.nonfinite <= 5) {
-        part_.first_nonfinite.push_back({lines_.offset + (start - lines_.begin), part_.entries.size()});
+        const std::int64_t ordinal = part_.entries.room() - (block_end_ - next_);
+        part_.first_nonfinite.push_back({lines_.offset + (start - lines_.begin), ordinal});
       }
     } else if (std::abs(entry.value) < std::numeric_limits<double>::min()) [[unlikely]] {
       ++(entry.value == 0 ? part_.explicit_zeros : part_.denormals);
     }
-    if (format == Format::coordinate && header_.symmetry == Symmetry::skew && entry.row == entry.column &&
-        entry.value != 0) {
+    if (format == Format::coordinate && skew_ && entry.row == entry.column && entry.value != 0) {
       return at.refuse(Fault::skew_diagonal, start);
     }
     return true;
   }
 
-  void keep(const Entry& entry) {
-    *part_.entries.slot() = entry;
-    part_.entries.keep();
+  /// False when the part alone has more entries than were promised: no use reading on.
+  [[gnu::always_inline]] bool keep(const Entry& entry) {
+    if (next_ == block_end_) [[unlikely]] {
+      const auto block = part_.entries.add_block();
+      next_ = block.data();
+      block_end_ = next_ + block.size();
+    }
+    *next_++ = entry;
     if constexpr (format == Format::coordinate) {
       const auto row = static_cast<std::uint64_t>(entry.row), column = static_cast<std::uint64_t>(entry.column);
       const std::uint64_t row_key = row << 32 | column, column_key = column << 32 | row;
-      part_.by_rows &= row_key >= row_key_;
-      part_.by_columns &= column_key >= column_key_;
+      by_rows_ &= row_key >= row_key_;
+      by_columns_ &= column_key >= column_key_;
       row_key_ = row_key;
       column_key_ = column_key;
-      ++part_.row_count[entry.row];
-      if (header_.mirrored() && entry.row != entry.column) ++part_.row_count[entry.column];
+      ++row_count_[entry.row];
+      if (mirrored_ && entry.row != entry.column) ++row_count_[entry.column];
     }
+    return next_ != block_end_ || part_.entries.room() <= promised_;
   }
 
-  const Header& header_;
-  const Lines& lines_;
+  const Lines lines_;
   Part& part_;
+  std::uint32_t* const row_count_;
+  const std::int64_t rows_, columns_, promised_;
+  const bool mirrored_, skew_;
+  Entry* next_ = nullptr;
+  Entry* block_end_ = nullptr;
   std::uint64_t row_key_ = 0, column_key_ = 0;
+  bool by_rows_ = true, by_columns_ = true;
 };
 
 void scan_part(const Header& header, const Lines& lines, Part& part) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,17 +24,15 @@ class EntryList {
   static constexpr std::int64_t block_entries = std::int64_t{1} << 16;
 
   std::int64_t size() const { return size_; }
-  /// The next free slot; it counts only after `keep`.
-  Entry* slot() {
-    if (size_ == room_) add_block();
-    return next_;
-  }
-  void keep() { ++next_, ++size_; }
+  std::int64_t room() const { return room_; }
+  /// A new block to fill from its front; the blocks before it are full. `filled_to` ends the last one.
+  std::span<Entry> add_block();
+  void filled_to(const Entry* next) { size_ = room_ - (blocks_.empty() ? 0 : blocks_.back().end() - next); }
 
   /// First and last entry.
   std::optional<std::pair<Entry, Entry>> ends() const {
     if (size_ == 0) return std::nullopt;
-    return std::pair(blocks_.front()[0], next_[-1]);
+    return std::pair(blocks_.front()[0], blocks_.back()[blocks_.back().size() - 1 - (room_ - size_)]);
   }
 
   template <class Visit>
@@ -56,10 +55,7 @@ class EntryList {
   }
 
  private:
-  void add_block();
-
   std::vector<Array<Entry>> blocks_;
-  Entry* next_ = nullptr;
   std::int64_t size_ = 0;
   std::int64_t room_ = 0;
 };
