@@ -2,6 +2,7 @@
 #include "echelon/base/array.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -14,7 +15,17 @@
 namespace echelon {
 namespace {
 constexpr std::size_t alignment = 64;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
 std::atomic<std::int64_t> allocations{0};
+
+/// Large arrays ask for huge pages: a first touch then costs one fault in 2 MiB instead of 512, and the TLB covers more.
+void* allocate_host(std::size_t bytes) {
+  if (bytes < huge_page) return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  void* pointer = nullptr;
+  if (posix_memalign(&pointer, huge_page, bytes) != 0) return nullptr;
+  (void)madvise(pointer, bytes, MADV_HUGEPAGE);  // a wish: kernels without huge pages refuse it
+  return pointer;
+}
 }  // namespace
 
 void* allocate_bytes(std::int64_t bytes, Device device) {
@@ -23,8 +34,7 @@ void* allocate_bytes(std::int64_t bytes, Device device) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   void* pointer = nullptr;
   if (device.is_host()) {
-    const auto size = static_cast<std::size_t>(bytes);
-    pointer = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    pointer = allocate_host(static_cast<std::size_t>(bytes));
   } else {
     pointer = cuda_backend()->allocate(device.index, static_cast<std::size_t>(bytes));
   }

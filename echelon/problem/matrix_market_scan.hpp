@@ -21,7 +21,7 @@ using Entry = Triplet<double>;
 /// Entries in blocks: room grows with the bytes really parsed, and nothing is moved.
 class EntryList {
  public:
-  static constexpr std::int64_t block_entries = std::int64_t{1} << 16;
+  static constexpr std::int64_t block_entries = std::int64_t{1} << 17;  // 2 MiB
 
   std::int64_t size() const { return size_; }
   std::int64_t room() const { return room_; }
