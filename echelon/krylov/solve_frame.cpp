@@ -20,6 +20,8 @@ constexpr int futile_claims_allowed = 3;
 constexpr std::int64_t denied_claims_allowed = 100;
 /// What is left of a right-hand side inside the null space, relative to its norm, that counts as nothing.
 constexpr double rounding_of_projection = 1e-15;
+/// Iterations between two looks at ‖x‖ for the backward error.
+constexpr std::int64_t backward_error_interval = 4;
 constexpr double worth_asking_bytes = 1 << 20;
 
 void require_host(const char* what, Device device) {
@@ -167,6 +169,10 @@ bool SolveFrame::count(double norm) {
   if (norm < 0.99 * window_norm_) {
     window_norm_ = norm;
     window_start_ = iteration;
+  }
+  // A short recurrence keeps x current, so the backward error can be watched; GMRES knows ‖x‖ at its restarts.
+  if (options.nrbe > 0 && stagnation_window > 0 && iteration % backward_error_interval == 0) {
+    apparent_target_ = std::max(target_, options.nrbe * (norm_b_ + norm_A_ * ops.norm(x)));
   }
   if (options.monitor) {
     const Verdict verdict = options.monitor(iteration, relative);
