@@ -225,7 +225,8 @@ double SolveFrame::check() {
     end(Reason::nan, fmt::format("The residual b − A x recomputed after iteration {} was non-finite.", report.iterations));
     return norm;
   }
-  if (norm < best_norm_) {
+  x_is_best_ = norm < best_norm_;
+  if (x_is_best_) {
     best_norm_ = norm;
     best_x_.copy_from(x);
   }
@@ -271,10 +272,11 @@ Report SolveFrame::finish() {
   if (!report.converged) {
     const Reason reason = report.reason;
     const std::string message = report.message;
+    x_is_best_ = false;
     norm = check();
     if (!report.converged) {
       end(reason, message);
-      if (!(norm <= best_norm_)) {
+      if (!x_is_best_) {
         x.copy_from(best_x_);
         norm = true_residual();
       }

@@ -84,6 +84,7 @@ class SolveFrame {
   std::int64_t window_start_ = 0;
   double denied_norm_ = 0;
   int futile_claims_ = 0;
+  bool x_is_best_ = false;  // x at the last check
   bool ended_ = false, projected_ = false, history_full_ = false;
 };
 

@@ -75,14 +75,19 @@ long double exact_residual_norm(const BlockCsr<double>& A, const Vector<double>&
   }
   long double sum = 0;
   for (std::int64_t row = 0; row < A.rows(); ++row) {
-    // The product of two doubles is exact in 113 bits.
-    Quadruple r = b[row];
+    // The product of two doubles is exact in 113 bits; what a sum drops is gathered beside it.
+    Quadruple r = b[row], dropped = 0;
     const std::int64_t block = A.block(), block_row = row / block;
     for (std::int64_t e = A.row_start()[block_row]; e < A.row_start()[block_row + 1]; ++e) {
       for (std::int64_t c = 0; c < block; ++c) {
-        r -= static_cast<Quadruple>(A.values()[(e * block + c) * block + row % block]) * x[A.column()[e] * block + c];
+        const Quadruple term =
+            -static_cast<Quadruple>(A.values()[(e * block + c) * block + row % block]) * x[A.column()[e] * block + c];
+        const Quadruple sum_so_far = r + term, taken = sum_so_far - r;
+        dropped += (r - (sum_so_far - taken)) + (term - taken);
+        r = sum_so_far;
       }
     }
+    r += dropped;
     sum += static_cast<long double>(r) * static_cast<long double>(r);
   }
   return std::sqrt(sum);
