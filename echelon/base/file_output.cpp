@@ -58,6 +58,7 @@ FileOutput::FileOutput(const std::string& path, std::int64_t expected_bytes)
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) fail("open", EISDIR);
   if (exists && !S_ISREG(status.st_mode)) {
+    direct_ = true;
     target_ = path;
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) fail("open", errno);
@@ -90,14 +91,14 @@ void FileOutput::write(std::string_view piece) {
 }
 
 void FileOutput::commit() {
-  if (temporary_.empty()) {
+  if (direct_) {
     // Pipes and terminals cannot be synced and say so.
     if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) fail("sync", errno);
   } else if (::fsync(descriptor_) != 0) {
     fail("sync", errno);
   }
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("close", errno);
-  if (temporary_.empty()) return;
+  if (direct_) return;
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename", errno);
   temporary_.clear();
   // The folder too, or a power cut could bring the old name back. The data is safe either way: no error from here.
@@ -109,10 +110,10 @@ void FileOutput::commit() {
 }
 
 void FileOutput::fail(const char* step, int reason) {
+  abandon();  // first, so that what the half-written file took counts as free
   struct statvfs space {};
-  const bool known = ::statvfs(folder_of(target_.empty() ? path_ : target_).c_str(), &space) == 0;
+  const bool known = !direct_ && ::statvfs(folder_of(target_.empty() ? path_ : target_).c_str(), &space) == 0;
   const auto free = known ? static_cast<std::int64_t>(space.f_bavail) * static_cast<std::int64_t>(space.f_frsize) : 0;
-  abandon();
   std::string sentence = fmt::format("could not {}: {}", step, std::strerror(reason));
   if (const auto needed = std::max(expected_, written_); needed > 0) {
     sentence += fmt::format("; {}{} bytes are needed", exact_ ? "" : "at least ", needed);

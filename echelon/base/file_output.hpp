@@ -31,7 +31,8 @@ class FileOutput {
 
   std::string path_;       // as the caller wrote it
   std::string target_;     // links followed
-  std::string temporary_;  // empty when written directly
+  std::string temporary_;  // empty when there is none to remove
+  bool direct_ = false;    // a special file: no temporary, no disk behind it
   std::int64_t expected_ = 0;
   bool exact_ = false;  // the caller knew the size
   std::int64_t written_ = 0;
