@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "echelon/base/small_block.hpp"
 #include "echelon/factor/ilu_numeric.hpp"
@@ -21,6 +22,22 @@ ECHELON_FN std::int64_t user_row(const FactorView<T>& view, std::int64_t i) {
 template <class T>
 ECHELON_FN std::int64_t eliminated_column(const FactorView<T>& view, std::int64_t p) {
   return view.position ? view.position[view.A.column[p]] : view.A.column[p];
+}
+
+template <class T>
+ECHELON_FN PivotPlace place(const FactorView<T>& view, std::int64_t i) {
+  return {i, user_row(view, i) * view.A.block};
+}
+
+template <class T>
+ECHELON_FN void note_sum(const FactorView<T>& view, std::int64_t i, double sum, RowWorkspace<T>& work) {
+  note_row_sum(view.rules, place(view, i), sum, work, [&] {
+    const std::int64_t row = user_row(view, i), bb = std::int64_t{view.A.block} * view.A.block;
+    for (std::int64_t e = view.A.row_start[row] * bb; e < view.A.row_start[row + 1] * bb; ++e) {
+      if (!(magnitude(view.A.values[e]) <= std::numeric_limits<T>::max())) return true;
+    }
+    return false;
+  });
 }
 
 template <class Distance, class T>
@@ -46,8 +63,8 @@ ECHELON_FN void factor_scalar_row(const FactorView<T>& view, std::int64_t i, Row
     scale = size > scale ? size : scale;
     sum += size;
   }
-  note_row_sum(view, i, sum, work);
-  if (view.shift > 0) w[i] = shifted(view, w[i], scale, work);
+  note_sum(view, i, sum, work);
+  if (view.rules.shift > 0) w[i] = shifted(view.rules, w[i], scale, work);
 
   for (std::int64_t p = lower_begin; p < lower_end; ++p) {
     const std::int64_t k = i - below[p];
@@ -61,7 +78,7 @@ ECHELON_FN void factor_scalar_row(const FactorView<T>& view, std::int64_t i, Row
   }
   for (std::int64_t p = upper_begin; p < upper_end; ++p) view.upper_values[p] = w[i + above[p]];
   T pivot = w[i];
-  if (!pivot_is_good(view, pivot, scale)) pivot = repaired_pivot(view, i, pivot, scale, work);
+  if (!pivot_is_good(view.rules, pivot, scale)) pivot = repaired_pivot(view.rules, place(view, i), pivot, scale, work);
   view.inverse_diagonal[i] = T(1) / pivot;
 }
 
@@ -103,9 +120,9 @@ ECHELON_FN void factor_block_row(const FactorView<T>& view, std::int64_t i, RowW
     }
     sum = scalar_row > sum || !(scalar_row == scalar_row) ? scalar_row : sum;
   }
-  note_row_sum(view, i, sum, work);
-  if (view.shift > 0) {
-    for (int c = 0; c < b; ++c) D[c * b + c] = shifted(view, D[c * b + c], scale, work);
+  note_sum(view, i, sum, work);
+  if (view.rules.shift > 0) {
+    for (int c = 0; c < b; ++c) D[c * b + c] = shifted(view.rules, D[c * b + c], scale, work);
   }
 
   T fixed[B > 0 ? B * B : 1];
@@ -125,10 +142,7 @@ ECHELON_FN void factor_block_row(const FactorView<T>& view, std::int64_t i, RowW
   target[i] = nullptr;
   for (std::int64_t p = upper_begin; p < upper_end; ++p) target[i + above[p]] = nullptr;
 
-  T* kept = work.small + bb;
-  for (int e = 0; e < bb; ++e) kept[e] = D[e];
-  const T smallest = invert<B>(b, D, work.swaps);
-  if (!pivot_is_good(view, smallest, scale) || view.positive) check_block_pivot(view, i, D, smallest, scale, work);
+  invert_pivot<B>(view.rules, place(view, i), b, D, scale, work);
 }
 
 }  // namespace echelon

@@ -82,14 +82,14 @@ void block_diagonal(int b, const T* blocks, const SpmvVectors<T>& v, std::int64_
 }
 
 template <class T>
-SpmvKernels<T> kernels() {
+SpmvKernels<T> spmv_table() {
   return {shapes::table<typename SpmvKernels<T>::Rows>([]<int B>() { return &csr_rows<B, T>; }),
           shapes::table<typename SpmvKernels<T>::Points>([]<int B>() { return &struct_points<B, T>; }),
           shapes::table<typename SpmvKernels<T>::Diagonal>([]<int B>() { return &block_diagonal<B, T>; })};
 }
 
-SpmvKernels<double> double_kernels() { return kernels<double>(); }
-SpmvKernels<float> float_kernels() { return kernels<float>(); }
+SpmvKernels<double> spmv_double() { return spmv_table<double>(); }
+SpmvKernels<float> spmv_float() { return spmv_table<float>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace echelon
@@ -98,18 +98,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace echelon {
 
-HWY_EXPORT(double_kernels);
-HWY_EXPORT(float_kernels);
+HWY_EXPORT(spmv_double);
+HWY_EXPORT(spmv_float);
 
 template <>
 const SpmvKernels<double>& spmv_kernels<double>() {
-  static const SpmvKernels<double> table = HWY_DYNAMIC_DISPATCH(double_kernels)();
+  static const SpmvKernels<double> table = HWY_DYNAMIC_DISPATCH(spmv_double)();
   return table;
 }
 
 template <>
 const SpmvKernels<float>& spmv_kernels<float>() {
-  static const SpmvKernels<float> table = HWY_DYNAMIC_DISPATCH(float_kernels)();
+  static const SpmvKernels<float> table = HWY_DYNAMIC_DISPATCH(spmv_float)();
   return table;
 }
 

@@ -23,29 +23,10 @@
 namespace echelon {
 namespace {
 
-void check_options(const IluOptions& options) {
-  const auto refuse = [](const char* what, double got, const char* legal) {
-    throw Error(ErrorCode::bad_argument, fmt::format("ILU: {} is {}; legal are {}", what, got, legal));
-  };
-  if (options.fill < 0) refuse("the fill level", options.fill, "0, 1, 2, …");
-  if (!(options.pivot_tolerance >= 0 && options.pivot_tolerance < 1)) {
-    refuse("the pivot tolerance", options.pivot_tolerance, "0 to 1");
-  }
-  if (!(options.first_shift > 0 && std::isfinite(options.first_shift))) {
-    refuse("the first shift", options.first_shift, "positive numbers");
-  }
-  if (!(options.shift_value >= 0 && std::isfinite(options.shift_value))) {
-    refuse("the shift", options.shift_value, "0 and positive numbers");
-  }
-}
-
-/// That of the first entry that has one; 1 when all are zero.
 template <class T>
-T any_magnitude(std::span<const T> values) {
-  for (const T value : values) {
-    if (value != 0 && std::isfinite(value)) return std::abs(value);
-  }
-  return 1;
+double zero_row_scale(const BlockCsr<T>& A) {
+  const double first = first_magnitude(A.values());
+  return first > 0 ? first : 1;
 }
 
 template <class T>
@@ -218,12 +199,7 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
                            factors_.lower_values.data(),
                            factors_.upper_values.data(),
                            factors_.inverse_diagonal.data(),
-                           any_magnitude(A.values()),
-                           options_.pivot_tolerance,
-                           attempt.shift,
-                           attempt.boost,
-                           positive_definite_,
-                           &log_};
+                           {options_.pivot_tolerance, attempt.shift, attempt.boost, positive_definite_, zero_row_scale(A), &log_}};
   for (auto& work : workspaces_) work.norm = work.change = 0;
   run_plan(lower_plan_, progress_, [&](std::int64_t begin, std::int64_t end, int thread) {
     factor_rows_(view, begin, end, workspaces_[static_cast<std::size_t>(thread)]);
@@ -394,7 +370,7 @@ Ilu<T> make(const BlockCsr<T>& A, const IluOptions& options, bool positive_defin
   if (positive_definite) {
     const double far = asymmetry(A);
     // NaN is for the factorization to report, with its row.
-    if (far > (sizeof(T) == 8 ? 1e-10 : 1e-5)) {
+    if (far > symmetry_tolerance<T>) {
       throw Error(
           ErrorCode::symmetry,
           fmt::format("IC needs a symmetric matrix; max|a_ij − a_ji| is {:.3g} of max|a_ij| (Inf: the pattern differs)",

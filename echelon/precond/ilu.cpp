@@ -4,10 +4,28 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "echelon/base/error.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 
 namespace echelon {
+
+void check_options(const IluOptions& options) {
+  const auto refuse = [](const char* what, double got, const char* legal) {
+    throw Error(ErrorCode::bad_argument, fmt::format("ILU: {} is {}; legal are {}", what, got, legal));
+  };
+  if (options.fill < 0) refuse("the fill level", options.fill, "0, 1, 2, …");
+  if (!(options.pivot_tolerance >= 0 && options.pivot_tolerance < 1)) {
+    refuse("the pivot tolerance", options.pivot_tolerance, "0 to 1");
+  }
+  if (!(options.first_shift > 0 && std::isfinite(options.first_shift))) {
+    refuse("the first shift", options.first_shift, "positive numbers");
+  }
+  if (!(options.shift_value >= 0 && std::isfinite(options.shift_value))) {
+    refuse("the shift", options.shift_value, "0 and positive numbers");
+  }
+}
 
 template <class T>
 void Ilu<T>::Impl::refactor(const BlockCsr<T>&) {

@@ -2,9 +2,28 @@
 // What stands behind an Ilu: one implementation for block CSR (ilu.cpp), one for stencils (struct_ilu.cpp). Private.
 #pragma once
 
+#include <cmath>
+#include <span>
+
 #include "echelon/precond/ilu.hpp"
 
 namespace echelon {
+
+/// Throws Error(bad_argument) naming the option that is out of range.
+void check_options(const IluOptions& options);
+
+/// What IC takes as symmetric: asymmetry at most this.
+template <class T>
+inline constexpr double symmetry_tolerance = sizeof(T) == 8 ? 1e-10 : 1e-5;
+
+/// The size of the first value that is finite and not zero; 0 when there is none.
+template <class T>
+double first_magnitude(std::span<const T> values) {
+  for (const T value : values) {
+    if (value != 0 && std::isfinite(value)) return std::abs(static_cast<double>(value));
+  }
+  return 0;
+}
 
 template <class T>
 struct Ilu<T>::Impl {

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The structured reference against block CSR ILU(0) of the converted matrix, bit for bit, and by its own promises.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "echelon/precond/ilu.hpp"
+#include "echelon/problem/problems.hpp"
+#include "tests/expect_error.hpp"
+
+namespace ec = echelon;
+namespace {
+
+using Matrix = ec::StructMatrix<double>;
+
+ec::Vector<double> wavy(std::int64_t n) {
+  ec::Vector<double> r(n);
+  for (std::int64_t i = 0; i < n; ++i) r[i] = std::sin(static_cast<double>(i) + 0.5);
+  return r;
+}
+
+bool same(const ec::BlockCsr<double>& A, const ec::BlockCsr<double>& B) {
+  return std::ranges::equal(A.row_start(), B.row_start()) && std::ranges::equal(A.column(), B.column()) &&
+         std::ranges::equal(A.values(), B.values());
+}
+
+bool same_result(const ec::Ilu<double>& M, const ec::Ilu<double>& N, std::int64_t n) {
+  const auto r = wavy(n);
+  ec::Vector<double> z(n), w(n);
+  M.apply(r, z);
+  N.apply(r, w);
+  return std::equal(z.begin(), z.end(), w.begin());
+}
+
+TEST(StructIlu, TwoPointsByHand) {
+  // ⎡4 2⎤ = ⎡1   ⎤⎡4 2⎤
+  // ⎣1 3⎦   ⎣¼ 1 ⎦⎣ 2.5⎦
+  Matrix A({2, 1, 1}, ec::Stencil({{-1, 0, 0}, {1, 0, 0}}));
+  A.fill([](std::int64_t i, auto, auto, int e, std::span<double> a) { a[0] = e == 0 ? 1 : e == 2 ? 2 : i == 0 ? 4 : 3; });
+  const auto M = ec::ilu(A);
+  EXPECT_TRUE(M.report().ok);
+  EXPECT_EQ(M.lower().at(1, 0), 0.25);
+  EXPECT_EQ(M.upper().at(0, 0), 4);
+  EXPECT_EQ(M.upper().at(0, 1), 2);
+  EXPECT_EQ(M.upper().at(1, 1), 2.5);
+  const ec::Vector<double> r{4, 6};  // A·(0.2…): y = (4, 5), z₁ = 2, z₀ = 0
+  ec::Vector<double> z(2);
+  M.apply(r, z);
+  EXPECT_EQ(z[1], 2);
+  EXPECT_EQ(z[0], 0);
+}
+
+TEST(StructIlu, EqualsBlockCsrIluBitForBit) {
+  for (const auto& name : ec::stencils::names()) {
+    for (const int dof : {1, 2, 3, 4, 5, 6, 7, 8, 11}) {
+      for (const ec::Grid grid : {ec::Grid{5, 4, 3}, ec::Grid{1, 6, 2}, ec::Grid{9, 1, 1}, ec::Grid{1, 1, 1}}) {
+        const auto A = ec::problems::random(grid, ec::stencils::named(name), dof, 5);
+        const auto M = ec::ilu(A);
+        const auto N = ec::ilu(ec::to_block_csr(A));
+        ASSERT_TRUE(same(M.lower(), N.lower())) << name << " dof " << dof;
+        ASSERT_TRUE(same(M.upper(), N.upper())) << name << " dof " << dof;
+        ASSERT_TRUE(same_result(M, N, A.rows())) << name << " dof " << dof;
+        ASSERT_EQ(M.report().growth, N.report().growth);
+      }
+    }
+  }
+}
+
+TEST(StructIlu, EqualsBlockCsrIluOnAnyStencil) {
+  ASSERT_TRUE(rc::check("random stencils, wider than the grid too", [] {
+    std::set<std::tuple<int, int, int>> chosen;
+    for (int t = *rc::gen::inRange(0, 9); t > 0; --t) {
+      chosen.insert({*rc::gen::inRange(-4, 5), *rc::gen::inRange(-2, 3), *rc::gen::inRange(-2, 3)});
+    }
+    std::vector<ec::Offset> offsets;
+    for (const auto& [x, y, z] : chosen) offsets.push_back({x, y, z});
+    const ec::Grid grid{*rc::gen::inRange(1, 8), *rc::gen::inRange(1, 5), *rc::gen::inRange(1, 4)};
+    const auto A =
+        ec::problems::random(grid, ec::Stencil(offsets), *rc::gen::inRange(1, 4), *rc::gen::arbitrary<std::uint64_t>());
+    const auto M = ec::ilu(A);
+    const auto N = ec::ilu(ec::to_block_csr(A));
+    RC_ASSERT(same(M.lower(), N.lower()));
+    RC_ASSERT(same(M.upper(), N.upper()));
+    RC_ASSERT(same_result(M, N, A.rows()));
+  }));
+}
+
+TEST(StructIlu, ProductOfTheFactorsIsAOnTheStencil) {
+  const auto A = ec::problems::random({4, 4, 3}, ec::stencils::box27(), 2, 9);
+  const auto M = ec::ilu(A);
+  const auto B = ec::to_block_csr(A), L = M.lower(), U = M.upper();
+  const auto n = B.rows();
+  for (std::int64_t i = 0; i < B.block_rows(); ++i) {
+    for (std::int64_t e = B.row_start()[i]; e < B.row_start()[i + 1]; ++e) {
+      for (int r = 0; r < 2; ++r) {
+        const std::int64_t row = 2 * i + r, column = 2 * std::int64_t{B.column()[e]};
+        double sum = U.at(row, column);
+        for (std::int64_t k = 0; k < n; ++k) sum += L.at(row, k) * U.at(k, column);
+        EXPECT_NEAR(sum, B.at(row, column), 1e-12);
+      }
+    }
+  }
+}
+
+TEST(StructIlu, TridiagonalIsSolvedExactly) {
+  const auto A = ec::problems::poisson({50, 1, 1}, ec::Stencil({{-1, 0, 0}, {1, 0, 0}}));
+  const auto b = wavy(50);
+  for (const bool symmetric : {false, true}) {
+    const auto M = symmetric ? ec::ic(A) : ec::ilu(A);
+    ec::Vector<double> x(50), r(50);
+    M.apply(b, x);
+    A.residual(b, x, r);
+    for (const double v : r) EXPECT_NEAR(v, 0, 1e-12);
+  }
+}
+
+TEST(StructIlu, RepairsAreThoseOfBlockCsr) {
+  for (const int dof : {1, 3}) {
+    auto A = ec::problems::random({4, 3, 2}, ec::stencils::star7(), dof, 21);
+    std::ranges::fill(A.block(0, A.stencil().center()), 0.0);
+    std::ranges::fill(A.block(17, A.stencil().center()), 1e-20);
+    for (const auto policy : {ec::ShiftPolicy::automatic, ec::ShiftPolicy::value}) {
+      const ec::IluOptions options{.shift = policy, .shift_value = 0.5};
+      const auto M = ec::ilu(A, options);
+      const auto N = ec::ilu(ec::to_block_csr(A), options);
+      ASSERT_EQ(M.report().ok, N.report().ok);
+      EXPECT_EQ(M.report().perturbed_pivots, N.report().perturbed_pivots);
+      EXPECT_EQ(M.report().shift, N.report().shift);
+      EXPECT_EQ(M.report().perturbation, N.report().perturbation);
+      ASSERT_EQ(M.report().bad_pivots.size(), N.report().bad_pivots.size());
+      EXPECT_TRUE(!M.report().ok || same_result(M, N, A.rows()));
+    }
+  }
+}
+
+TEST(StructIlu, AZeroPivotIsNamedByItsGridPoint) {
+  auto A = ec::problems::poisson({3, 3, 3}, ec::stencils::star7());
+  for (int e = 0; e < 7; ++e) A.block(A.grid().index(1, 2, 0), e)[0] = 0;
+  const auto M = ec::ilu(A, {.shift = ec::ShiftPolicy::none});
+  EXPECT_FALSE(M.report().ok);
+  EXPECT_NE(M.report().message.find("grid point (1,2,0), component 0, row 7"), std::string::npos) << M.report().message;
+  ASSERT_FALSE(M.report().bad_pivots.empty());
+  EXPECT_EQ(M.report().bad_pivots[0].row, 7);
+  EXPECT_EQ(M.report().bad_pivots[0].kind, ec::PivotNote::Kind::zero);
+  ec::Vector<double> r(27, 1.0), z(27);
+  EXPECT_ERROR(M.apply(r, z), bad_argument, "failed factorization");
+}
+
+TEST(StructIlu, NanInTheMatrixIsReportedWithItsRow) {
+  auto A = ec::problems::poisson({3, 3, 3}, ec::stencils::star7());
+  A.block(13, 6)[0] = std::numeric_limits<double>::quiet_NaN();
+  const auto M = ec::ilu(A);
+  EXPECT_FALSE(M.report().ok);
+  ASSERT_FALSE(M.report().bad_pivots.empty());
+  EXPECT_EQ(M.report().bad_pivots[0].kind, ec::PivotNote::Kind::nonfinite_input);
+  EXPECT_EQ(M.report().bad_pivots[0].row, 13);
+}
+
+TEST(StructIc, EqualsBlockCsrIcAndNeedsSymmetry) {
+  for (const auto& name : {"star7", "box27"}) {
+    const auto A = ec::problems::poisson({6, 5, 4}, ec::stencils::named(name));
+    const auto M = ec::ic(A);
+    const auto N = ec::ic(ec::to_block_csr(A));
+    EXPECT_TRUE(M.report().ok);
+    EXPECT_EQ(M.report().name, "ic");
+    EXPECT_TRUE(same_result(M, N, A.rows()));
+  }
+  const auto B = ec::problems::convection_diffusion({4, 4, 4}, ec::stencils::star7());
+  EXPECT_ERROR((void)ec::ic(B), symmetry, "IC needs a symmetric matrix");
+  const auto one_sided = ec::problems::random({4, 1, 1}, ec::Stencil({{-1, 0, 0}}), 1, 1);
+  EXPECT_ERROR((void)ec::ic(one_sided), symmetry, "Inf");
+}
+
+TEST(StructIc, AnIndefiniteMatrixIsShiftedOrRefused) {
+  auto A = ec::problems::poisson({4, 4, 1}, ec::stencils::star5());
+  for (std::int64_t p = 0; p < 16; ++p) A.block(p, A.stencil().center())[0] = 1;
+  const auto refused = ec::ic(A, {.shift = ec::ShiftPolicy::none});
+  EXPECT_FALSE(refused.report().ok);
+  const auto shifted = ec::ic(A);
+  const auto expected = ec::ic(ec::to_block_csr(A));
+  EXPECT_TRUE(shifted.report().ok);
+  EXPECT_GT(shifted.report().shift, 0);
+  EXPECT_EQ(shifted.report().shift, expected.report().shift);
+  EXPECT_TRUE(same_result(shifted, expected, 16));
+}
+
+TEST(StructIlu, RefactorAllocatesNothingAndEqualsAFreshFactorization) {
+  const auto A = ec::problems::random({6, 5, 4}, ec::stencils::star7(), 3, 1);
+  const auto B = ec::problems::random({6, 5, 4}, ec::stencils::star7(), 3, 2);
+  auto M = ec::ilu(A);
+  const auto before = ec::allocation_count();
+  EXPECT_TRUE(M.refactor(B).ok);
+  EXPECT_EQ(ec::allocation_count(), before);
+  EXPECT_TRUE(same_result(M, ec::ilu(B), A.rows()));
+}
+
+TEST(StructIlu, RefactorRefusesAnotherShape) {
+  auto M = ec::ilu(ec::problems::poisson({4, 4, 4}, ec::stencils::star7()));
+  const auto refactor = [&](const Matrix& A) { static_cast<void>(M.refactor(A)); };
+  EXPECT_ERROR(refactor(ec::problems::poisson({4, 4, 2}, ec::stencils::star7())), structure, "got grid 4x4x2");
+  EXPECT_ERROR(refactor(ec::problems::poisson({4, 4, 4}, ec::stencils::box27())), structure, "27 entries");
+  EXPECT_ERROR(refactor(ec::problems::random({4, 4, 4}, ec::stencils::star7(), 2, 1)), structure, "2 unknowns");
+  const auto csr = ec::to_block_csr(ec::problems::poisson({4, 4, 4}, ec::stencils::star7()));
+  EXPECT_ERROR(static_cast<void>(M.refactor(csr)), bad_argument, "structured");
+}
+
+TEST(StructIlu, FillGoesThroughBlockCsrAndSaysSo) {
+  const auto A = ec::problems::convection_diffusion({5, 4, 3}, ec::stencils::star7());
+  const ec::IluOptions options{.fill = 1};
+  auto M = ec::ilu(A, options);
+  EXPECT_TRUE(same_result(M, ec::ilu(ec::to_block_csr(A), options), A.rows()));
+  EXPECT_EQ(M.report().fill, 1);
+  ASSERT_FALSE(M.report().remarks.empty());
+  EXPECT_NE(M.report().remarks.back().find("converted to block CSR"), std::string::npos);
+  const auto B = ec::problems::convection_diffusion({5, 4, 3}, ec::stencils::star7(), {.peclet = 50});
+  EXPECT_TRUE(M.refactor(B).ok);
+  EXPECT_TRUE(same_result(M, ec::ilu(B, options), A.rows()));
+}
+
+TEST(StructIlu, RefusesWrongVectorsAndOptions) {
+  const auto A = ec::problems::poisson({3, 3, 3}, ec::stencils::star7());
+  const auto M = ec::ilu(A);
+  ec::Vector<double> right(27, 1.0), wrong(26);
+  EXPECT_ERROR(M.apply(right, wrong), size_mismatch, "got 26 elements, expected 27");
+  EXPECT_ERROR(M.apply(wrong, right), size_mismatch, "got 26 elements, expected 27");
+  EXPECT_ERROR((void)ec::ilu(A, {.fill = -1}), bad_argument, "fill level");
+}
+
+TEST(StructIlu, SinglePrecisionFactorsToo) {
+  ec::StructMatrix<float> A({4, 3, 2}, ec::stencils::star7());
+  A.fill([](auto, auto, auto, int e, std::span<float> a) { a[0] = e == 3 ? 6.0F : -1.0F; });
+  const auto M = ec::ilu(A);
+  const auto N = ec::ilu(ec::to_block_csr(A));
+  const ec::Vector<float> r(24, 1.0F);
+  ec::Vector<float> z(24), w(24);
+  M.apply(r, z);
+  N.apply(r, w);
+  EXPECT_TRUE(std::equal(z.begin(), z.end(), w.begin()));
+}
+
+}  // namespace
