@@ -188,18 +188,19 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
   const auto distance = [](const TrianglePattern& triangle) {
     return with_distances(triangle, [](const auto* d) { return static_cast<const void*>(d); });
   };
-  const FactorView<T> view{A.view(),
-                           natural() ? nullptr : order_.data(),
-                           natural() ? nullptr : position_.data(),
-                           grown_,
-                           lower.start.data(),
-                           upper.start.data(),
-                           distance(lower),
-                           distance(upper),
-                           factors_.lower_values.data(),
-                           factors_.upper_values.data(),
-                           factors_.inverse_diagonal.data(),
-                           {options_.pivot_tolerance, attempt.shift, attempt.boost, positive_definite_, zero_row_scale(A), &log_}};
+  const FactorView<T> view{
+      A.view(),
+      natural() ? nullptr : order_.data(),
+      natural() ? nullptr : position_.data(),
+      grown_,
+      lower.start.data(),
+      upper.start.data(),
+      distance(lower),
+      distance(upper),
+      factors_.lower_values.data(),
+      factors_.upper_values.data(),
+      factors_.inverse_diagonal.data(),
+      {options_.pivot_tolerance, attempt.shift, attempt.boost, positive_definite_, zero_row_scale(A), &log_}};
   for (auto& work : workspaces_) work.norm = work.change = 0;
   run_plan(lower_plan_, progress_, [&](std::int64_t begin, std::int64_t end, int thread) {
     factor_rows_(view, begin, end, workspaces_[static_cast<std::size_t>(thread)]);
