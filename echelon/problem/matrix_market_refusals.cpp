@@ -48,7 +48,7 @@ std::int64_t find_entry_line(const TextSource& source, std::int64_t from, std::i
 
 namespace {
 
-/// The signed decimal number at a byte, as far as 64 bits go; for hints only.
+/// An index written as zero, with or without a sign.
 bool is_zero_token(const TextSource& source, std::int64_t offset) {
   const auto token = quoted_token(source, offset);
   return token.find_first_not_of("+-0'") == std::string::npos;

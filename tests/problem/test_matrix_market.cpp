@@ -40,7 +40,7 @@ bool same_bits(const BlockCsr<double>& a, const BlockCsr<double>& b) {
 /// Line by line with the C library: what the parallel reader must agree with.
 std::map<std::pair<long, long>, double> reference(const std::string& text) {
   std::istringstream in(text);
-  std::string line, symmetry, value;
+  std::string line, value;
   std::getline(in, line);
   const bool pattern = line.find("pattern") != std::string::npos;
   const double mirror = line.find("skew") != std::string::npos ? -1 : line.find("symmetric") != std::string::npos ? 1 : 0;
