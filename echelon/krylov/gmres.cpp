@@ -18,8 +18,9 @@ namespace {
 constexpr int own_vectors = 3;
 /// Gram-Schmidt is repeated when it leaves less than this part of the vector.
 constexpr double repeat_below = 0.25;
-/// What is left of a vector after Gram-Schmidt that is rounding error: the Krylov space is exhausted.
-constexpr double exhausted_below = 10 * std::numeric_limits<double>::epsilon();
+constexpr int most_passes = 3;
+/// Nothing is left of a vector after Gram-Schmidt: the Krylov space is exhausted.
+constexpr double exhausted_below = 1e-30;
 /// An FP32 basis cannot reduce the residual further within one cycle.
 constexpr double fp32_cycle_depth = 2e-7;
 /// Stagnation: less than 1 % over two restarts, and over so many iterations when the restart is short.
@@ -79,11 +80,14 @@ bool step(SolveFrame& s, Workspace& space, Cycle& cycle, bool flexible) {
     return false;
   }
   double after = s.ops.norm_from_square(s.ops.subtract(V, h.span().first(columns), w), w);
-  if (after < repeat_below * before) {
+  double less = before;
+  for (int pass = 1; pass < most_passes && after < repeat_below * less; ++pass) {
+    less = after;
     s.ops.multi_dot(V, k + 1, w, again.span());
     after = s.ops.norm_from_square(s.ops.subtract(V, again.span().first(columns), w), w);
     for (int i = 0; i <= k; ++i) h[i] += again[i];
   }
+  // What is left may be rounding error only; made orthogonal it is as good a direction as any, and better than giving up.
   cycle.exhausted = after <= exhausted_below * before;
   h[k + 1] = cycle.exhausted ? 0 : after;
   const double estimate = least_squares.add(h.span().first(columns + 1)) * cycle.to_true;
