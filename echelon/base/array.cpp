@@ -15,15 +15,18 @@
 namespace echelon {
 namespace {
 constexpr std::size_t alignment = 64;
-constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::uintptr_t huge_page = std::uintptr_t{2} << 20;
 std::atomic<std::int64_t> allocations{0};
 
 /// Large arrays ask for huge pages: a first touch then costs one fault in 2 MiB instead of 512, and the TLB covers more.
+/// Asked for the pages that lie wholly inside, not by aligning: blocks of odd alignment are not given again by the
+/// allocator, and fresh ones have to be cleared.
 void* allocate_host(std::size_t bytes) {
-  if (bytes < huge_page) return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  void* pointer = nullptr;
-  if (posix_memalign(&pointer, huge_page, bytes) != 0) return nullptr;
-  (void)madvise(pointer, bytes, MADV_HUGEPAGE);  // a wish: kernels without huge pages refuse it
+  void* pointer = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto first = (address + huge_page - 1) / huge_page * huge_page, end = (address + bytes) / huge_page * huge_page;
+  // A wish: kernels without huge pages refuse it.
+  if (pointer && end > first) (void)madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
   return pointer;
 }
 }  // namespace

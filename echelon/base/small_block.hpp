@@ -59,10 +59,8 @@ ECHELON_FN void block_product(int b, const T* A, const T* X, T* C) {
   for (int c = 0; c < n; ++c) product<B>(b, A, X + c * n, C + c * n);
 }
 
-template <class T>
-ECHELON_FN T magnitude(T x) {
-  return x < 0 ? -x : x;
-}
+ECHELON_FN double magnitude(double x) { return __builtin_fabs(x); }
+ECHELON_FN float magnitude(float x) { return __builtin_fabsf(x); }
 
 /// A ← A⁻¹ by Gauss-Jordan with row pivoting; `swaps` is scratch for b ints. Returns the smallest |pivot| met (NaN when one
 /// was NaN); 0 means singular, and A is then left unfinished.

@@ -103,7 +103,7 @@ void write_distances(const PatternView& A, Distance* lower, const TrianglePatter
 
 }  // namespace
 
-void split(const PatternView& A, bool narrow_allowed, TrianglePattern& lower, TrianglePattern& upper) {
+bool split(const PatternView& A, bool narrow_allowed, TrianglePattern& lower, TrianglePattern& upper) {
   const auto n = A.rows;
   lower.rows = upper.rows = n;
   lower.start = Array<std::int64_t>(n + 1);
@@ -113,7 +113,8 @@ void split(const PatternView& A, bool narrow_allowed, TrianglePattern& lower, Tr
   for (std::int64_t i = 0; i < n; ++i) {
     const auto begin = A.start[i], end = A.start[i + 1];
     auto p = begin;
-    while (A.column[p] < i) ++p;
+    while (p < end && A.column[p] < i) ++p;
+    if (p == end || A.column[p] != i) return false;
     lower.start[i + 1] = lower.start[i] + (p - begin);
     upper.start[n - i] = end - p - 1;
     widest = std::max({widest, i - A.column[begin], A.column[end - 1] - i});
@@ -129,6 +130,7 @@ void split(const PatternView& A, bool narrow_allowed, TrianglePattern& lower, Tr
     upper.distance = Array<std::int32_t>(upper.entries());
     write_distances(A, lower.distance.data(), lower, upper.distance.data(), upper);
   }
+  return true;
 }
 
 }  // namespace echelon

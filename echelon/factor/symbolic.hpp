@@ -33,7 +33,8 @@ Pattern elimination_pattern(const PatternView& A, std::span<const std::int32_t> 
 /// The level-of-fill rule by merging rows. `A` has a full diagonal.
 Pattern filled_pattern(const PatternView& A, int fill);
 
-/// Cuts a pattern with a full diagonal into its triangles. `narrow_allowed` permits 16-bit distances.
-void split(const PatternView& A, bool narrow_allowed, TrianglePattern& lower, TrianglePattern& upper);
+/// Cuts a pattern with a full diagonal into its triangles. `narrow_allowed` permits 16-bit distances. False, and nothing
+/// useful done, when a diagonal entry is missing.
+bool split(const PatternView& A, bool narrow_allowed, TrianglePattern& lower, TrianglePattern& upper);
 
 }  // namespace echelon

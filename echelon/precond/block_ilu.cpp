@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "echelon/base/error.hpp"
@@ -38,7 +39,7 @@ class BlockIlu final : public Ilu<T>::Impl {
   void refactor(const BlockCsr<T>& A) override;
   BlockCsr<T> lower() const override;
   BlockCsr<T> upper() const override;
-  std::span<const std::int32_t> order() const override { return order_.span(); }
+  std::span<const std::int32_t> order() const override;
 
  private:
   bool natural() const { return options_.ordering == Ordering::natural; }
@@ -53,11 +54,11 @@ class BlockIlu final : public Ilu<T>::Impl {
 
   IluOptions options_;
   bool positive_definite_;
-  std::string title_;             // "ILU(0)", for messages
-  Array<std::int32_t> order_;     // elimination position → user's block row
-  Array<std::int32_t> position_;  // its inverse; empty when natural
-  bool grown_ = false;            // the factors' pattern is larger than A's
-  Pattern original_;              // A's pattern where the triangles do not have it, for refactor
+  std::string title_;                  // "ILU(0)", for messages
+  mutable Array<std::int32_t> order_;  // elimination position → user's block row; made when asked for if natural
+  Array<std::int32_t> position_;       // its inverse; empty when natural
+  bool grown_ = false;                 // the factors' pattern is larger than A's
+  Pattern original_;                   // A's pattern where the triangles do not have it, for refactor
   Triangles<T> factors_;
   SweepPlan lower_plan_, upper_plan_;
   mutable Progress progress_;
@@ -102,26 +103,20 @@ template <class T>
 void BlockIlu<T>::make_pattern(const BlockCsr<T>& A) {
   const PatternView pattern{A.block_rows(), A.row_start().data(), A.column().data()};
   const auto n = A.block_rows();
+  const bool narrow_allowed = A.block() == 1;
+  // The common case takes A's own pattern, and learns in passing whether its diagonal is there.
+  if (natural() && options_.fill == 0 && split(pattern, narrow_allowed, factors_.lower, factors_.upper)) return;
   this->report.missing_diagonals = missing_diagonals(pattern);
+  grown_ = this->report.missing_diagonals > 0 || options_.fill > 0;
   if (!natural()) {
     order_ = reverse_cuthill_mckee(pattern);
     position_ = Array<std::int32_t>(n);
     for (std::int64_t i = 0; i < n; ++i) position_[order_[i]] = static_cast<std::int32_t>(i);
   }
-  const bool narrow_allowed = A.block() == 1;
-  grown_ = this->report.missing_diagonals > 0 || options_.fill > 0;
-  if (!grown_ && natural()) {
-    split(pattern, narrow_allowed, factors_.lower, factors_.upper);
-  } else {
-    auto elimination = elimination_pattern(pattern, order_.span(), position_.span());
-    if (options_.fill > 0) elimination = filled_pattern(elimination.view(), options_.fill);
-    split(elimination.view(), narrow_allowed, factors_.lower, factors_.upper);
-    original_ = {Array<std::int64_t>(A.row_start()), Array<std::int32_t>(A.column())};
-  }
-  if (natural()) {
-    order_ = Array<std::int32_t>(n);
-    for (std::int64_t i = 0; i < n; ++i) order_[i] = static_cast<std::int32_t>(i);
-  }
+  auto elimination = elimination_pattern(pattern, order_.span(), position_.span());
+  if (options_.fill > 0) elimination = filled_pattern(elimination.view(), options_.fill);
+  split(elimination.view(), narrow_allowed, factors_.lower, factors_.upper);
+  original_ = {Array<std::int64_t>(A.row_start()), Array<std::int32_t>(A.column())};
 }
 
 template <class T>
@@ -239,13 +234,13 @@ template <class T>
 double BlockIlu<T>::growth() {
   scratch_.fill(1);
   sweep(scratch_.data(), scratch_.data());
-  double largest = 0;
+  T largest = 0, poison = 0;  // 0·x is NaN for what is not finite, and stays so in a sum
   for (const T value : scratch_) {
-    const double size = std::abs(static_cast<double>(value));
-    if (!std::isfinite(size)) return std::numeric_limits<double>::infinity();
-    largest = std::max(largest, size);
+    largest = std::max(largest, magnitude(value));
+    poison += value * 0;
   }
-  return largest * norm_;
+  if (poison != 0) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(largest) * norm_;
 }
 
 template <class T>
@@ -320,6 +315,15 @@ void BlockIlu<T>::refactor(const BlockCsr<T>& A) {
   require_same_pattern(A);
   this->report.symbolic_seconds = 0;
   factor(A);
+}
+
+template <class T>
+std::span<const std::int32_t> BlockIlu<T>::order() const {
+  if (order_.size() != factors_.rows) {
+    order_ = Array<std::int32_t>(factors_.rows);
+    std::iota(order_.begin(), order_.end(), 0);
+  }
+  return order_.span();
 }
 
 template <class T>
