@@ -133,6 +133,8 @@ void add_preconditioner_options(CLI::App& app, SolveOptions& o, std::string& tri
       ->check(words({"natural", "rcm"}))
       ->group(group)
       ->type_name("WORD");
+  app.add_flag("--match-rows", o.match_rows, "ilu: first permute and scale rows so that the diagonal is large")
+      ->group(group);
   app.add_option("--schedule", o.schedule, "triangular sweeps: auto, sequential, levels or point-to-point")
       ->check(words({"auto", "sequential", "levels", "point-to-point"}))
       ->group(group)
@@ -184,6 +186,10 @@ void check_combination(const CLI::App& app, const SolveOptions& o) {
   for (const char* name : {"--fill", "--shift", "--ordering", "--schedule"}) {
     if (given(name) && !factors) refuse(fmt::format("{} is for factorizations; --pc {} has none", name, o.pc));
   }
+  if (o.match_rows && o.pc != "ilu" && o.pc != "auto")
+    refuse(fmt::format("--match-rows is for --pc ilu; got --pc {}", o.pc));
+  if (o.match_rows && o.solver == "cg") refuse("--match-rows takes the symmetry away that --solver cg needs");
+  if (o.match_rows && (o.block > 1 || o.dof > 1)) refuse("--match-rows needs blocks of size 1");
   if (o.strict && given("--shift") && o.shift == "auto") refuse("--strict forbids the repairs that --shift auto asks for");
   if (o.quiet && o.verbose) refuse("-q and -v contradict each other");
 }

@@ -38,6 +38,7 @@ struct SolveOptions {
   std::string shift = "auto";
   std::string ordering = "natural";
   std::string schedule = "auto";
+  bool match_rows = false;
   bool strict = false;
 
   std::string backend = "auto";

@@ -153,7 +153,7 @@ int run_solve(const SolveOptions& options, const std::vector<std::string>& argum
 
   Watch watch(options, console, total);
   SolveRequest request;
-  request.wishes = {options.solver, options.pc, ilu_options(options)};
+  request.wishes = {options.solver, options.pc, ilu_options(options), options.match_rows};
   request.krylov = krylov_options(options);
   request.krylov.monitor = [&](std::int64_t iteration, double residual) { return watch.ask(iteration, residual); };
   request.strict = options.strict;

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <optional>
 
 #include "echelon/base/error.hpp"
+#include "echelon/precond/matched_ilu.hpp"
 #include "echelon/report/timer.hpp"
 
 namespace echelon {
@@ -17,23 +19,14 @@ bool all_finite(const Vector<double>& x) {
   return std::all_of(x.begin(), x.end(), [](double value) { return std::isfinite(value); });
 }
 
-/// Repairs of a set-up, in words; empty when there were none.
-std::string repairs_in(const FactorReport& report) {
-  if (report.missing_diagonals > 0) return fmt::format("{} missing diagonal entries inserted", report.missing_diagonals);
-  if (report.perturbed_pivots > 0) return fmt::format("{} pivots replaced", report.perturbed_pivots);
-  if (report.shift != 0) return fmt::format("a diagonal shift of {:.3g}", report.shift);
+/// Why --strict cannot take this set-up; empty when it can.
+std::string forbidden_repair(const FactorReport& report, ShiftPolicy asked_for) {
+  if (!report.ok) return report.message;
+  if (report.missing_diagonals > 0)
+    return fmt::format("{} missing diagonal entries were inserted", report.missing_diagonals);
+  if (report.perturbed_pivots > 0) return fmt::format("{} pivots were replaced", report.perturbed_pivots);
+  if (report.shift != 0 && asked_for != ShiftPolicy::value) return fmt::format("a diagonal shift of {:.3g}", report.shift);
   return {};
-}
-
-void forbid_repairs(const FactorReport& report, const SolveRequest& request) {
-  const auto repairs = repairs_in(report);
-  const bool asked_for =
-      request.wishes.ilu.shift == ShiftPolicy::value && report.perturbed_pivots == 0 && report.missing_diagonals == 0;
-  if (!repairs.empty() && !asked_for) {
-    throw Error(ErrorCode::repair_forbidden,
-                fmt::format("--strict: the {} set-up needed a repair: {}", report.name, repairs));
-  }
-  if (!report.ok) throw Error(ErrorCode::repair_forbidden, "--strict: " + report.message);
 }
 
 /// The state of one call: the ladder and the best attempt so far.
@@ -93,15 +86,24 @@ class Ladder {
     note.set_up = false;
     std::unique_ptr<Preconditioner<double>> M;
     try {
-      M = find_preconditioner(choice.pc).make(A_, choice.ilu);
+      M = choice.match_rows ? matched(choice.ilu) : find_preconditioner(choice.pc).make(A_, choice.ilu);
     } catch (const Error& error) {
       // A rung too big for this machine is skipped; the same for a single choice is the user's to know.
       if (last || request_.wishes.pc != "auto" || exit_status(error.code()) != 3) throw;
       note.message = error.what();
       return nullptr;
+    } catch (const std::bad_alloc&) {
+      if (last || request_.wishes.pc != "auto") throw;
+      note.message = "memory ran out";
+      return nullptr;
     }
     const auto& report = M->report();
-    if (request_.strict && (request_.wishes.pc != "auto" || last)) forbid_repairs(report, request_);
+    const auto repair = request_.strict ? forbidden_repair(report, choice.ilu.shift) : std::string();
+    if (!repair.empty()) {
+      note.message = fmt::format("--strict forbids the repair that {} needs: {}", choice.name(), repair);
+      if (last || request_.wishes.pc != "auto") throw Error(ErrorCode::repair_forbidden, note.message);
+      return nullptr;
+    }
     note.set_up = report.ok;
     if (report.ok) return M;
     note.message = report.message;
@@ -116,6 +118,13 @@ class Ladder {
     }
     last_reason_ = Reason::pc_failed;
     return nullptr;
+  }
+
+  std::unique_ptr<Preconditioner<double>> matched(const IluOptions& options) const {
+    if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A_)) {
+      return std::make_unique<MatchedIlu>(to_block_csr(**grid), options);
+    }
+    return std::make_unique<MatchedIlu>(*std::get<const BlockCsr<double>*>(A_), options);
   }
 
   Report run(const AutoChoice& choice, const Preconditioner<double>& M, bool last) {

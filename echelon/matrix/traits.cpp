@@ -74,6 +74,7 @@ double asymmetry_of(const StructMatrix<double>& A) {
 MatrixTraits traits_of(const BlockCsr<double>& A) {
   MatrixTraits traits;
   traits.rows = A.rows();
+  traits.block = A.block();
   traits.asymmetry = A.square() ? asymmetry(A) : std::numeric_limits<double>::infinity();
   const int b = A.block();
   const auto start = A.row_start();
@@ -94,6 +95,7 @@ MatrixTraits traits_of(const BlockCsr<double>& A) {
 MatrixTraits traits_of(const StructMatrix<double>& A) {
   MatrixTraits traits;
   traits.rows = A.rows();
+  traits.block = A.dof();
   traits.asymmetry = asymmetry_of(A);
   const auto& grid = A.grid();
   const int b = A.dof();

@@ -19,6 +19,7 @@ struct MatrixTraits {
   std::int64_t first_weak_row = -1;
   std::int64_t dominant_rows = 0;  // |a_ii| ≥ Σ_{j≠i} |a_ij|
   std::int64_t rows = 0;
+  int block = 1;
 
   /// Rounding in an assembly leaves differences of a few units in the last place.
   bool symmetric() const { return asymmetry <= 1e-13; }

@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 namespace echelon {
 namespace {
 
-enum class Suits { any, symmetric, weak_diagonal };
+enum class Suits { any, symmetric, zero_diagonal, scalar, blocks };
 
 struct Rule {
   Suits suits;
@@ -18,27 +19,38 @@ struct Rule {
   Ordering ordering;
   ShiftPolicy shift;
   bool match_rows;
+  std::int64_t most_rows;  // not tried above: the fill would be a complete factorization's
   const char* why;
 };
 
 constexpr auto natural = Ordering::natural;
 constexpr auto rcm = Ordering::rcm;
+constexpr auto stop = ShiftPolicy::none;
+constexpr auto repair = ShiftPolicy::automatic;
+constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
 
-/// The ladder. A rule that does not suit the matrix is left out; so is one whose solver contradicts the user's.
+/// The ladder. A rule that does not suit the matrix is left out.
 constexpr Rule rules[] = {
-    {Suits::symmetric, "cg", "ic", 0, natural, ShiftPolicy::none, false, "symmetric with a positive diagonal"},
-    {Suits::any, "gmres", "ilu", 0, natural, ShiftPolicy::automatic, false, "the standard choice for a general matrix"},
-    {Suits::any, "gmres", "ilu", 1, natural, ShiftPolicy::automatic, false, "more fill"},
-    {Suits::any, "gmres", "ilu", 2, rcm, ShiftPolicy::automatic, false, "more fill in a narrower band"},
-    {Suits::any, "gmres", "ilu", 4, rcm, ShiftPolicy::automatic, false, "much more fill"},
-    {Suits::any, "gmres", "jacobi", 0, natural, ShiftPolicy::automatic, false, "no factorization helped"},
+    {Suits::symmetric, "cg", "ic", 0, natural, stop, false, all, "symmetric with a positive diagonal"},
+    {Suits::zero_diagonal, "gmres", "ilu", 1, natural, repair, true, all,
+     "the diagonal has zeros, a row permutation fills it"},
+    {Suits::any, "gmres", "ilu", 0, natural, repair, false, all, "the standard choice for a general matrix"},
+    {Suits::any, "gmres", "ilu", 1, natural, repair, false, all, "more fill"},
+    {Suits::any, "gmres", "ilu", 2, rcm, repair, false, all, "more fill in a narrower band"},
+    {Suits::blocks, "gmres", "ilu", 4, rcm, repair, false, 200'000, "much more fill"},
+    {Suits::scalar, "gmres", "ilu", 5, natural, repair, true, 500'000, "much more fill on a large diagonal"},
+    {Suits::scalar, "gmres", "ilu", 15, natural, repair, true, 100'000, "nearly a complete factorization"},
+    {Suits::any, "gmres", "jacobi", 0, natural, repair, false, all, "no factorization helped"},
 };
 
 bool suits(const Rule& rule, const MatrixTraits& matrix) {
+  if (matrix.rows > rule.most_rows) return false;
   switch (rule.suits) {
     case Suits::any: return true;
     case Suits::symmetric: return matrix.symmetric() && matrix.positive_diagonal();
-    case Suits::weak_diagonal: return matrix.weak_diagonals > 0;
+    case Suits::zero_diagonal: return matrix.block == 1 && matrix.missing_diagonals + matrix.zero_diagonals > 0;
+    case Suits::scalar: return matrix.block == 1;
+    case Suits::blocks: return matrix.block > 1;
   }
   return true;
 }
@@ -46,9 +58,11 @@ bool suits(const Rule& rule, const MatrixTraits& matrix) {
 /// A fixed preconditioner: the solver goes by symmetry, and CG that meets an indefinite matrix hands over to GMRES.
 std::vector<AutoChoice> fixed_preconditioner(const MatrixTraits& matrix, const AutoWishes& wishes) {
   const auto choice = [&](const char* solver, const char* why) {
-    return AutoChoice{wishes.solver == "auto" ? solver : wishes.solver, wishes.pc, wishes.ilu, false, why};
+    return AutoChoice{wishes.solver == "auto" ? solver : wishes.solver, wishes.pc, wishes.ilu, wishes.match_rows, why};
   };
   if (wishes.solver != "auto") return {choice("", "as asked for")};
+  // Matched rows take the symmetry away from the preconditioner.
+  if (wishes.match_rows) return {choice("gmres", "rows matched, as asked for")};
   if (matrix.symmetric() && matrix.positive_diagonal()) {
     return {choice("cg", "symmetric with a positive diagonal"),
             choice("gmres", "the matrix or preconditioner is not definite")};
@@ -70,9 +84,10 @@ std::vector<AutoChoice> auto_ladder(const MatrixTraits& matrix, const AutoWishes
   if (wishes.pc != "auto") return fixed_preconditioner(matrix, wishes);
   std::vector<AutoChoice> ladder;
   for (const auto& rule : rules) {
-    if (!suits(rule, matrix)) continue;
+    if (!suits(rule, matrix) || (wishes.match_rows && !rule.match_rows)) continue;
     AutoChoice choice{rule.solver, rule.pc, wishes.ilu, rule.match_rows, rule.why};
     if (wishes.solver != "auto") choice.solver = wishes.solver;
+    if (choice.solver == "cg" && choice.match_rows) continue;
     choice.ilu.fill = wishes.ilu.fill + rule.extra_fill;
     if (rule.ordering == rcm) choice.ilu.ordering = rcm;
     // The user's own policy stands; the rules only refine "auto".

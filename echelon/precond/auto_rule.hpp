@@ -17,6 +17,7 @@ struct AutoWishes {
   std::string solver = "auto";
   std::string pc = "auto";
   IluOptions ilu;
+  bool match_rows = false;  // only factor matrices whose rows were matched first
 };
 
 /// One rung of the ladder.

@@ -66,6 +66,26 @@ TEST(AutoRule, TheUsersSolverFillAndShiftStand) {
   }
 }
 
+TEST(AutoRule, AZeroOnTheDiagonalIsMatchedFirstUnlessThereAreBlocks) {
+  auto traits = unsymmetric();
+  traits.zero_diagonals = 1;
+  EXPECT_TRUE(auto_ladder(traits, {}).front().match_rows);
+  traits.block = 3;
+  for (const auto& choice : auto_ladder(traits, {})) EXPECT_FALSE(choice.match_rows);
+}
+
+TEST(AutoRule, CgNeverGetsMatchedRows) {
+  AutoWishes wishes;
+  wishes.solver = "cg";
+  for (const auto& choice : auto_ladder(unsymmetric(), wishes)) EXPECT_FALSE(choice.match_rows);
+}
+
+TEST(AutoRule, NearlyCompleteFactorizationsAreForSmallMatrices) {
+  auto traits = unsymmetric();
+  traits.rows = 10'000'000;
+  for (const auto& choice : auto_ladder(traits, {})) EXPECT_LE(choice.ilu.fill, 2);
+}
+
 TEST(AutoRule, AFixedPreconditionerLeavesOnlyTheSolver) {
   AutoWishes wishes;
   wishes.pc = "jacobi";

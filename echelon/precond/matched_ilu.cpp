@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/precond/matched_ilu.hpp"
+
+#include <fmt/format.h>
+
+#include "echelon/base/error.hpp"
+
+namespace echelon {
+namespace {
+
+WeightedMatching match(const BlockCsr<double>& A) {
+  auto matching = maximum_product_matching(A);
+  if (!matching)
+    throw Error(ErrorCode::structure, "no row permutation gives a full diagonal: the matrix is structurally singular");
+  return std::move(*matching);
+}
+
+/// B = P R A C: row j of B is the scaled row of A matched with column j.
+BlockCsr<double> permuted_and_scaled(const BlockCsr<double>& A, const WeightedMatching& matching) {
+  const auto n = A.rows();
+  Array<std::int64_t> start(n + 1);
+  Array<std::int32_t> column(A.nonzeros());
+  Array<double> values(A.nonzeros());
+  start[0] = 0;
+  for (std::int64_t j = 0; j < n; ++j) {
+    const auto row = matching.row_of_column[static_cast<std::size_t>(j)];
+    auto to = start[j];
+    for (auto e = A.row_start()[row]; e < A.row_start()[row + 1]; ++e, ++to) {
+      column[to] = A.column()[e];
+      values[to] = A.values()[e] * matching.row_scale[static_cast<std::size_t>(row)] *
+                   matching.column_scale[static_cast<std::size_t>(column[to])];
+    }
+    start[j + 1] = to;
+  }
+  return {n, n, 1, std::move(start), std::move(column), std::move(values)};
+}
+
+}  // namespace
+
+MatchedIlu::MatchedIlu(const BlockCsr<double>& A, const IluOptions& options)
+    : matching_(match(A)), ilu_(ilu(permuted_and_scaled(A, matching_), options)), report_(ilu_.report()), scaled_(A.rows()) {
+  report_.ordering = "matched, " + report_.ordering;
+  for (auto& pivot : report_.bad_pivots) pivot.row = matching_.row_of_column[static_cast<std::size_t>(pivot.row)];
+  if (!report_.ok && !report_.bad_pivots.empty()) {
+    const auto& pivot = report_.bad_pivots.front();
+    report_.message = fmt::format("ILU({}) after row matching: {} pivot at row {} (value {:.6g} after scaling)",
+                                  options.fill, word(pivot.kind), pivot.row, pivot.value);
+  }
+}
+
+void MatchedIlu::apply(const Vector<double>& r, Vector<double>& z) const {
+  const auto n = scaled_.size();
+  for (std::int64_t j = 0; j < n; ++j) {
+    const auto row = matching_.row_of_column[static_cast<std::size_t>(j)];
+    scaled_[j] = matching_.row_scale[static_cast<std::size_t>(row)] * r[row];
+  }
+  ilu_.apply(scaled_, z);
+  for (std::int64_t j = 0; j < n; ++j) z[j] *= matching_.column_scale[static_cast<std::size_t>(j)];
+}
+
+}  // namespace echelon

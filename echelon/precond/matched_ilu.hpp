@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ILU of B = P R A C, with the row permutation P and the scales R, C of the maximum product matching: the diagonal of B is
+// ±1 up to a factor two and no entry is larger, so matrices with a weak, zero or missing diagonal factor without repairs.
+// The system itself stays as it is: z = C (LU)⁻¹ P R r approximates A⁻¹ r.
+#pragma once
+
+#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/operator.hpp"
+#include "echelon/precond/ilu.hpp"
+#include "echelon/schedule/weighted_matching.hpp"
+
+namespace echelon {
+
+class MatchedIlu final : public Preconditioner<double> {
+ public:
+  /// Block size 1. Throws Error(structure) when A is structurally singular.
+  MatchedIlu(const BlockCsr<double>& A, const IluOptions& options);
+  void apply(const Vector<double>& r, Vector<double>& z) const override;
+  /// Rows of bad pivots are A's.
+  const FactorReport& report() const override { return report_; }
+
+ private:
+  WeightedMatching matching_;
+  Ilu<double> ilu_;
+  FactorReport report_;
+  mutable Vector<double> scaled_;
+};
+
+}  // namespace echelon
