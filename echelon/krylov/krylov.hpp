@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Krylov methods. All watch ‖b − A x‖ (right preconditioning), stop by it, and recompute it from A, b and x before they
-// say `converged`. Memory is taken before the first iteration; an iteration allocates nothing.
+// say `converged`. Memory is taken before the first iteration; an iteration allocates nothing, so the history keeps the
+// first 2²⁰ iterations only (a remark says when there were more).
 //   cg        A and M symmetric positive definite; p'Ap ≤ 0 or r'z ≤ 0 ends with indefinite_matrix / indefinite_pc
 //   gmres     right-preconditioned GMRES(m); the basis kept in FP64 or FP32 (arithmetic and true residual in FP64)
 //   fgmres    the preconditioner may change from call to call
@@ -28,7 +29,7 @@ using Monitor = std::function<Verdict(std::int64_t iteration, double relative_re
 struct KrylovOptions {
   double rtol = 1e-8;
   double atol = 0;
-  /// Stop when ‖r‖/(‖b‖ + ‖A‖_∞‖x‖) ≤ nrbe; 0 is off.
+  /// Stop when ‖r‖/(‖b‖ + ‖A‖_∞‖x‖) ≤ nrbe; 0 is off. Looked at every 4 iterations, by GMRES at its restarts.
   double nrbe = 0;
   std::int64_t max_it = 1000;
   int restart = 50;
@@ -41,7 +42,8 @@ struct KrylovOptions {
   const Communicator* communicator = nullptr;  // null: serial
   /// Diverged when the residual exceeds this many times the first one.
   double divergence = 1e5;
-  /// End when the residual fell less than 1 % over two restarts.
+  /// End when the residual fell less than 1 % over two restarts (and 100 iterations); for cg and bicgstab over 2n
+  /// iterations, at least 500 and at most 20,000.
   bool stagnation_test = true;
 };
 

@@ -252,6 +252,34 @@ TEST_P(EverySolver, FailedPreconditionerIsNotApplied) {
   EXPECT_NE(report.message.find("row 3"), std::string::npos) << report.message;
 }
 
+TEST_P(EverySolver, RefusesAMatrixOnAnotherDevice) {
+  class Elsewhere final : public Operator<double> {
+   public:
+    std::int64_t rows() const override { return 1; }
+    void apply(const Vector<double>&, Vector<double>&) const override { FAIL() << "applied"; }
+    Device device() const override { return {Device::Kind::cuda, 0}; }
+  } A;
+  Vector<double> x{0};
+  try {
+    (void)run(A, {1}, x);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::device) << error.what();
+  }
+}
+
+TEST(KrylovFull, HistoryKeepsTheFirstMillionIterations) {
+  // GMRES(1) on a rotation makes no progress at all, as cheaply as can be.
+  const auto A = reference::from_dense({{0, 1}, {-1, 0}});
+  Vector<double> x{0, 0};
+  const Report report = gmres(A, {1, 1}, x, none, {.max_it = 1100000, .restart = 1, .stagnation_test = false});
+  EXPECT_EQ(report.reason, Reason::max_it);
+  EXPECT_EQ(report.iterations, 1100000);
+  EXPECT_EQ(report.history.size(), (std::size_t{1} << 20) + 1);
+  ASSERT_FALSE(report.remarks.empty());
+  EXPECT_NE(report.remarks.back().find("history"), std::string::npos) << report.remarks.back();
+}
+
 TEST_P(EverySolver, ScalingTheSystemByPowersOfTwoChangesNoBit) {
   const auto A = reference::tridiagonal(50, -1, 2.5, -1);
   const Vector<double> b(50, 1.0);

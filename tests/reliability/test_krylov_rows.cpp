@@ -103,6 +103,44 @@ TEST(KrylovRows, OverflowNamesTheIterationAndTheQuantity) {
   }
 }
 
+TEST(KrylovRows, NonfinitePreconditionerIsNamed) {
+  const auto A = reference::tridiagonal(40, -1, 2, -1);
+  const Vector<double> b(40, 1.0);
+  for (const char* name : all_solvers) {
+    int calls = 0;
+    const FunctionPreconditioner<double> M([&](const Vector<double>& r, Vector<double>& z) {
+      z.copy_from(r);
+      if (++calls == 3) z[11] = std::nan("");
+    });
+    Vector<double> x(40, 0.0);
+    const Report report = solve(name, A, b, x, M);
+    EXPECT_EQ(report.reason, Reason::nan) << name;
+    EXPECT_NE(report.message.find("M⁻¹"), std::string::npos) << report.message;
+    expect_best_of_start(A, b, x);
+  }
+}
+
+TEST(KrylovRows, StagnationOfAShortRecurrence) {
+  // CG on I + skew, which it is not made for: p'Ap > 0 always, and the residual goes nowhere.
+  const auto A = reference::tridiagonal(60, -3, 1, 3);
+  const Vector<double> b(60, 1.0);
+  Vector<double> x(60, 0.0);
+  const Report report = cg(A, b, x, none, {.max_it = 100000, .divergence = 1e300});
+  EXPECT_EQ(report.reason, Reason::stagnated) << word(report.reason) << ": " << report.message;
+  EXPECT_LT(report.iterations, 5000);
+  expect_best_of_start(A, b, x);
+}
+
+TEST(KrylovRows, SlowButSteadyProgressIsNotStagnation) {
+  // 1-D Laplacian: CG's residual stays on a plateau for n/2 iterations and then falls at once.
+  const auto A = reference::tridiagonal(3000, -1, 2, -1);
+  Vector<double> b(3000, 0.0), x(3000, 0.0);
+  b[0] = 1;
+  const Report report = cg(A, b, x, none, {.max_it = 10000});
+  EXPECT_TRUE(report.converged) << report.message;
+  EXPECT_GE(report.iterations, 2900);
+}
+
 TEST(KrylovRows, IndefiniteMatrixGivenToCg) {
   const auto A = reference::tridiagonal(30, -1, 0.5, -1);
   const Vector<double> b(30, 1.0);
