@@ -17,9 +17,15 @@ Made make_jacobi(const MatrixRef& A, const IluOptions&) {
   return std::visit([](const auto* matrix) -> Made { return std::make_unique<Jacobi<double>>(*matrix); }, A);
 }
 
+/// The stencil body knows fill 0 in natural order; everything else is factored as block CSR.
+bool stays_on_grid(const IluOptions& options) {
+  return options.fill == 0 && options.ordering == Ordering::natural && options.schedule == SweepSchedule::automatic;
+}
+
 template <class Factor>
 Made factored(const MatrixRef& A, const IluOptions& options, Factor factor) {
   if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A)) {
+    if (stays_on_grid(options)) return std::make_unique<Ilu<double>>(factor(**grid, options));
     return std::make_unique<Ilu<double>>(factor(to_block_csr(**grid), options));
   }
   return std::make_unique<Ilu<double>>(factor(*std::get<const BlockCsr<double>*>(A), options));
