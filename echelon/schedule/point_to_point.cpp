@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks of consecutive rows form an acyclic graph by themselves: what a row needs lies before it. Tasks are sorted by
-// depth, each depth is dealt to the threads in contiguous parts of equal work, and every thread does its tasks in that
-// order. A wait names another thread and how far it must be; since progress only grows, a wait that an earlier task of the
-// same thread already had, or that the rows of its own thread give, is left out.
+// Tasks of consecutive rows form an acyclic graph by themselves: what a row needs lies before it. Two ways to deal them:
+//   by depth   tasks sorted by depth, each depth cut into contiguous parts of equal work
+//   pipelined  tasks in the order of the rows; every group of tasks in which each needs the one before (a grid's lines,
+//              or its planes) is cut into one part a thread, so that threads follow each other and rarely wait
+// A wait names another thread and how far it must be; since progress only grows, a wait that an earlier task of the same
+// thread already had is left out.
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "echelon/schedule/sweep_plan.hpp"
@@ -14,6 +17,7 @@ namespace {
 struct Tasks {
   std::vector<std::int32_t> begin;  // tasks + 1
   std::vector<std::int32_t> of;     // position → task
+  std::vector<bool> fresh;          // its first row does not need the row before
   std::int32_t count() const { return static_cast<std::int32_t>(begin.size()) - 1; }
 };
 
@@ -26,7 +30,10 @@ Tasks cut(const TrianglePattern& triangle, const Distance* distance, std::int32_
     const auto length = tasks.begin.empty() ? 0 : s - tasks.begin.back();
     bool chained = false;
     for (auto p = triangle.start[s]; p < triangle.start[s + 1] && !chained; ++p) chained = distance[p] == 1;
-    if (s == 0 || length >= most || (!chained && length >= least)) tasks.begin.push_back(s);
+    if (s == 0 || length >= most || (!chained && length >= least)) {
+      tasks.begin.push_back(s);
+      tasks.fresh.push_back(!chained);
+    }
     tasks.of[static_cast<std::size_t>(s)] = static_cast<std::int32_t>(tasks.begin.size()) - 1;
   }
   tasks.begin.push_back(n);
@@ -52,13 +59,41 @@ std::int64_t work(const TrianglePattern& triangle, const Tasks& tasks, std::int3
   return 4 * std::int64_t{end - first} + triangle.start[end] - triangle.start[first];
 }
 
-/// Task → thread, and the tasks in the order (depth, row).
+/// Task → thread, and the tasks in the order in which each thread does its own.
 struct Deal {
   std::vector<std::int32_t> thread, sequence;
 };
 
-Deal deal(const TrianglePattern& triangle, const Tasks& tasks, const std::vector<std::int32_t>& depth, std::int64_t levels,
-          int threads) {
+/// Cuts tasks sequence[first, end) into one contiguous part of equal work a thread.
+void deal_part(const TrianglePattern& triangle, const Tasks& tasks, std::int64_t first, std::int64_t end, int threads,
+               Deal& result) {
+  std::int64_t total = 0, done = 0;
+  for (auto q = first; q < end; ++q) total += work(triangle, tasks, result.sequence[static_cast<std::size_t>(q)]);
+  for (auto q = first; q < end; ++q) {
+    const auto t = result.sequence[static_cast<std::size_t>(q)];
+    const auto own = work(triangle, tasks, t);
+    // The thread in whose part of the work the middle of this task lies.
+    result.thread[static_cast<std::size_t>(t)] = static_cast<std::int32_t>((2 * done + own) * threads / (2 * total));
+    done += own;
+  }
+}
+
+Deal deal_pipelined(const TrianglePattern& triangle, const Tasks& tasks, const std::vector<bool>& group_begins,
+                    int threads) {
+  const auto count = static_cast<std::size_t>(tasks.count());
+  Deal result{std::vector<std::int32_t>(count), std::vector<std::int32_t>(count)};
+  std::iota(result.sequence.begin(), result.sequence.end(), 0);
+  for (std::size_t first = 0; first < count;) {
+    auto end = first + 1;
+    while (end < count && !group_begins[end]) ++end;
+    deal_part(triangle, tasks, static_cast<std::int64_t>(first), static_cast<std::int64_t>(end), threads, result);
+    first = end;
+  }
+  return result;
+}
+
+Deal deal_by_depth(const TrianglePattern& triangle, const Tasks& tasks, const std::vector<std::int32_t>& depth,
+                   std::int64_t levels, int threads) {
   const auto count = static_cast<std::size_t>(tasks.count());
   std::vector<std::int64_t> level_start(static_cast<std::size_t>(levels) + 1, 0);
   for (const auto d : depth) ++level_start[static_cast<std::size_t>(d) + 1];
@@ -70,37 +105,31 @@ Deal deal(const TrianglePattern& triangle, const Tasks& tasks, const std::vector
     result.sequence[static_cast<std::size_t>(next[d]++)] = t;
   }
   for (std::size_t l = 0; l + 1 < level_start.size(); ++l) {
-    std::int64_t total = 0, done = 0;
-    for (auto q = level_start[l]; q < level_start[l + 1]; ++q) {
-      total += work(triangle, tasks, result.sequence[static_cast<std::size_t>(q)]);
-    }
-    for (auto q = level_start[l]; q < level_start[l + 1]; ++q) {
-      const auto t = result.sequence[static_cast<std::size_t>(q)];
-      const auto own = work(triangle, tasks, t);
-      // The thread in whose part of the level's work the middle of this task lies.
-      result.thread[static_cast<std::size_t>(t)] = static_cast<std::int32_t>((2 * done + own) * threads / (2 * total));
-      done += own;
-    }
+    deal_part(triangle, tasks, level_start[l], level_start[l + 1], threads, result);
   }
   return result;
 }
 
 template <class Distance>
-SweepPlan build(const TrianglePattern& triangle, const Distance* distance, int threads, std::int32_t least,
-                std::int32_t most) {
+SweepPlan build(const TrianglePattern& triangle, const Distance* distance, int threads, const TaskShape& shape) {
   SweepPlan plan;
   plan.kind = SweepSchedule::point_to_point;
   plan.threads = threads;
   plan.rows = triangle.rows;
-  const auto tasks = cut(triangle, distance, least, most);
+  const auto tasks = cut(triangle, distance, shape.least, shape.most);
   const auto count = static_cast<std::size_t>(tasks.count());
   std::vector<std::int32_t> depth(count, 0);
+  std::vector<bool> alone(count, true);  // does not need the task before
   for_each_dependency(triangle, distance, tasks, [&](std::int32_t t, std::int32_t needed) {
     auto& own = depth[static_cast<std::size_t>(t)];
     own = std::max(own, depth[static_cast<std::size_t>(needed)] + 1);
+    if (needed == t - 1) alone[static_cast<std::size_t>(t)] = false;
   });
   plan.levels = count == 0 ? 0 : *std::max_element(depth.begin(), depth.end()) + 1;
-  const auto dealt = deal(triangle, tasks, depth, plan.levels, threads);
+  const auto dealt =
+      shape.deal == TaskShape::Deal::by_depth
+          ? deal_by_depth(triangle, tasks, depth, plan.levels, threads)
+          : deal_pipelined(triangle, tasks, shape.deal == TaskShape::Deal::lines ? tasks.fresh : alone, threads);
 
   const auto T = static_cast<std::size_t>(threads);
   plan.thread_start = Array<std::int64_t>(threads + 1, std::int64_t{0});
@@ -154,8 +183,8 @@ SweepPlan build(const TrianglePattern& triangle, const Distance* distance, int t
 
 }  // namespace
 
-SweepPlan point_to_point_plan(const TrianglePattern& triangle, int threads, std::int32_t least, std::int32_t most) {
-  return with_distances(triangle, [&](const auto* distance) { return build(triangle, distance, threads, least, most); });
+SweepPlan point_to_point_plan(const TrianglePattern& triangle, int threads, const TaskShape& shape) {
+  return with_distances(triangle, [&](const auto* distance) { return build(triangle, distance, threads, shape); });
 }
 
 }  // namespace echelon

@@ -18,8 +18,13 @@ constexpr double barrier_cost = 800;  // for two threads, and again for each dou
 constexpr double wait_cost = 150;     // a cache line travels between cores
 constexpr double task_cost = 20;
 constexpr double must_win = 0.85;  // of the sequential time
-constexpr std::int32_t shortest_task = 16;
-constexpr std::int32_t task_lengths[] = {std::numeric_limits<std::int32_t>::max(), 256, 64};
+constexpr std::int32_t unlimited = std::numeric_limits<std::int32_t>::max();
+/// Tried in this order until one keeps the threads busy: the first have the fewest waits.
+constexpr TaskShape task_shapes[] = {{16, unlimited, TaskShape::Deal::planes},
+                                     {16, 64, TaskShape::Deal::lines},
+                                     {16, unlimited, TaskShape::Deal::by_depth},
+                                     {16, 256, TaskShape::Deal::by_depth},
+                                     {16, 64, TaskShape::Deal::by_depth}};
 
 double cost(const TrianglePattern& triangle, int block, std::int64_t first, std::int64_t end) {
   return row_cost * static_cast<double>(end - first) +
@@ -71,13 +76,12 @@ SweepPlan sequential_plan(const TrianglePattern& triangle) {
   return plan;
 }
 
-/// The longest tasks that keep the threads busy: fewer waits, and rows in the order of memory.
 SweepPlan best_point_to_point(const TrianglePattern& triangle, int block, int threads) {
   const double ideal = cost(triangle, block, 0, triangle.rows) / threads;
   SweepPlan best;
   double best_time = std::numeric_limits<double>::infinity();
-  for (const auto most : task_lengths) {
-    auto plan = point_to_point_plan(triangle, threads, shortest_task, most);
+  for (const auto& shape : task_shapes) {
+    auto plan = point_to_point_plan(triangle, threads, shape);
     const double time = point_to_point_time(plan, triangle, block);
     if (time < best_time) {
       best = std::move(plan);

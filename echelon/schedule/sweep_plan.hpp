@@ -4,7 +4,7 @@
 // plan, so every plan gives the same bits.
 //   levels          rows of equal depth together, a barrier between depths
 //   point-to-point  tasks of consecutive rows, cut where a row does not need the one before (on a grid in natural order:
-//                   grid lines), dealt to the threads by depth; a task waits for the progress of single other threads
+//                   grid lines), dealt to the threads; a task waits for the progress of single other threads
 // Building is O(entries) in time and memory.
 #pragma once
 
@@ -44,8 +44,13 @@ struct SweepPlan {
 const char* word(SweepSchedule kind);
 
 SweepPlan level_plan(const TrianglePattern& triangle, int threads);
-/// Tasks hold at least `least` rows where the matrix has them, and at most `most`.
-SweepPlan point_to_point_plan(const TrianglePattern& triangle, int threads, std::int32_t least, std::int32_t most);
+/// How rows become tasks, and tasks come to threads.
+struct TaskShape {
+  std::int32_t least, most;  // rows of a task: at least, where the matrix has them, and at most
+  /// By depth; or pipelined, each chain of rows (lines) or each chain of tasks (planes) cut into one part a thread.
+  enum class Deal { by_depth, lines, planes } deal;
+};
+SweepPlan point_to_point_plan(const TrianglePattern& triangle, int threads, const TaskShape& shape);
 
 /// Nanoseconds by a fixed model of this sweep (not of this machine: the choice must be the same everywhere).
 double modelled_time(const SweepPlan& plan, const TrianglePattern& triangle, int block);

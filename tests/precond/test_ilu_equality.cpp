@@ -144,7 +144,9 @@ void expect_pattern_equal(std::int32_t n, std::uint32_t bits, int fill, std::uin
   split(pattern.view(), true, lower, upper);
   for (const auto* triangle : {&lower, &upper}) {
     ASSERT_EQ(reference::broken_promise(level_plan(*triangle, 2), *triangle), "") << bits;
-    ASSERT_EQ(reference::broken_promise(point_to_point_plan(*triangle, 2, 1, 2), *triangle), "") << bits;
+    for (const auto deal : {TaskShape::Deal::by_depth, TaskShape::Deal::lines, TaskShape::Deal::planes}) {
+      ASSERT_EQ(reference::broken_promise(point_to_point_plan(*triangle, 2, {1, 2, deal}), *triangle), "") << bits;
+    }
   }
   if (bits % threaded != 0) return;
   const Threads threads(2);

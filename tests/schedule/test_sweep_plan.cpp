@@ -50,8 +50,9 @@ TEST(SweepPlan, RandomTriangles) {
     const auto triangle = reference::triangle_of(random_distances(rows, 4), *rc::gen::arbitrary<bool>());
     const int threads = *rc::gen::inRange(1, 9);
     const int least = *rc::gen::inRange(1, 20), most = *rc::gen::inRange(1, 40);
+    const auto deal = *rc::gen::element(TaskShape::Deal::by_depth, TaskShape::Deal::lines, TaskShape::Deal::planes);
     RC_ASSERT(reference::broken_promise(level_plan(triangle, threads), triangle) == "");
-    RC_ASSERT(reference::broken_promise(point_to_point_plan(triangle, threads, least, most), triangle) == "");
+    RC_ASSERT(reference::broken_promise(point_to_point_plan(triangle, threads, {least, most, deal}), triangle) == "");
     for (const auto kind :
          {SweepSchedule::automatic, SweepSchedule::sequential, SweepSchedule::levels, SweepSchedule::point_to_point}) {
       RC_ASSERT(reference::broken_promise(make_plan(triangle, 1, kind, threads), triangle) == "");
@@ -65,7 +66,7 @@ TEST(SweepPlan, TheCheckSeesABrokenPlan) {
   std::swap(levels.order[0], levels.order[1]);
   EXPECT_NE(reference::broken_promise(levels, triangle), "");
   const auto needs = reference::triangle_of(grid_lines(4, 4, 1), false);
-  auto tasks = point_to_point_plan(needs, 2, 1, 2);
+  auto tasks = point_to_point_plan(needs, 2, {1, 2, TaskShape::Deal::by_depth});
   ASSERT_GT(tasks.waits.size(), 0);
   for (auto& wait : tasks.waits) --wait.tasks;
   EXPECT_NE(reference::broken_promise(tasks, needs), "");
@@ -77,7 +78,8 @@ TEST(SweepPlan, LevelsOfAChainAndOfIndependentRows) {
 }
 
 TEST(SweepPlan, TasksOfAGridAreItsLines) {
-  const auto plan = point_to_point_plan(reference::triangle_of(grid_lines(20, 5, 7), false), 3, 16, 1'000'000);
+  const auto plan = point_to_point_plan(reference::triangle_of(grid_lines(20, 5, 7), false), 3,
+                                        {16, 1'000'000, TaskShape::Deal::by_depth});
   EXPECT_EQ(plan.task_begin.size(), 35);
   EXPECT_EQ(plan.levels, 5 + 7 - 1);
   for (std::int64_t t = 0; t < plan.task_begin.size(); ++t) {
@@ -87,8 +89,18 @@ TEST(SweepPlan, TasksOfAGridAreItsLines) {
 }
 
 TEST(SweepPlan, AtMostOneWaitForEachOtherThread) {
-  const auto plan = point_to_point_plan(reference::triangle_of(grid_lines(16, 30, 30), false), 4, 16, 1'000'000);
+  const auto plan = point_to_point_plan(reference::triangle_of(grid_lines(16, 30, 30), false), 4,
+                                        {16, 1'000'000, TaskShape::Deal::by_depth});
   for (std::int64_t t = 0; t < plan.task_begin.size(); ++t) EXPECT_LE(plan.wait_start[t + 1] - plan.wait_start[t], 3);
+}
+
+TEST(SweepPlan, PipelinedThreadsOwnTheirPartOfEveryPlane) {
+  const auto triangle = reference::triangle_of(grid_lines(20, 6, 5), false);
+  const auto plan = point_to_point_plan(triangle, 2, {16, 1'000'000, TaskShape::Deal::planes});
+  EXPECT_EQ(reference::broken_promise(plan, triangle), "");
+  ASSERT_EQ(plan.thread_start[1], 15);
+  for (std::int64_t t = 0; t < 15; ++t) EXPECT_LT(plan.task_begin[t] / 20 % 6, 3) << "the first thread has lines 0 to 2";
+  for (std::int64_t t = 0; t < 15; ++t) EXPECT_EQ(plan.wait_start[t + 1], 0) << "and nobody to wait for";
 }
 
 TEST(SweepPlan, AutomaticIsSequentialWhenThreadsDoNotPay) {
