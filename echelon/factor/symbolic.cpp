@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "echelon/base/threads.hpp"
+
 namespace echelon {
 
 std::int64_t missing_diagonals(const PatternView& A) {
@@ -85,10 +87,15 @@ Pattern filled_pattern(const PatternView& A, int fill) {
 
 namespace {
 
+/// Fewer rows are cut faster than threads wake.
+constexpr std::int64_t rows_worth_threads = 50'000;
+
 template <class Distance>
 void write_distances(const PatternView& A, Distance* lower, const TrianglePattern& L, Distance* upper,
                      const TrianglePattern& U) {
   const auto n = A.rows;
+  const int team = n >= rows_worth_threads ? threads() : 1;
+#pragma omp parallel for num_threads(team) if (team > 1)
   for (std::int64_t i = 0; i < n; ++i) {
     const auto* column = A.column + A.start[i];
     const auto below = L.start[i + 1] - L.start[i];
@@ -109,16 +116,26 @@ bool split(const PatternView& A, bool narrow_allowed, TrianglePattern& lower, Tr
   lower.start = Array<std::int64_t>(n + 1);
   upper.start = Array<std::int64_t>(n + 1);
   std::int64_t widest = 0;
+  bool complete = true;
   lower.start[0] = upper.start[0] = 0;
+  auto* below = lower.start.data();
+  auto* above = upper.start.data();
+  const int team = n >= rows_worth_threads ? threads() : 1;
+#pragma omp parallel for num_threads(team) if (team > 1) reduction(max : widest) reduction(&& : complete)
   for (std::int64_t i = 0; i < n; ++i) {
     const auto begin = A.start[i], end = A.start[i + 1];
     auto p = begin;
     while (p < end && A.column[p] < i) ++p;
-    if (p == end || A.column[p] != i) return false;
-    lower.start[i + 1] = lower.start[i] + (p - begin);
-    upper.start[n - i] = end - p - 1;
+    if (p == end || A.column[p] != i) {
+      complete = false;
+      continue;
+    }
+    below[i + 1] = p - begin;
+    above[n - i] = end - p - 1;
     widest = std::max({widest, i - A.column[begin], A.column[end - 1] - i});
   }
+  if (!complete) return false;
+  for (std::int64_t i = 0; i < n; ++i) below[i + 1] += below[i];
   for (std::int64_t s = 0; s < n; ++s) upper.start[s + 1] += upper.start[s];
   lower.narrow = upper.narrow = narrow_allowed && widest <= std::numeric_limits<std::uint16_t>::max();
   if (lower.narrow) {

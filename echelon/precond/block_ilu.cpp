@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -44,6 +45,7 @@ class BlockIlu final : public Ilu<T>::Impl {
  private:
   bool natural() const { return options_.ordering == Ordering::natural; }
   void make_pattern(const BlockCsr<T>& A);
+  void make_plans(int team);
   void make_workspaces();
   void require_same_pattern(const BlockCsr<T>& A) const;
   void factor(const BlockCsr<T>& A);
@@ -88,8 +90,7 @@ BlockIlu<T>::BlockIlu(const BlockCsr<T>& A, const IluOptions& options, bool posi
   factors_.upper_values = Array<T>(factors_.upper.entries() * entries);
   factors_.inverse_diagonal = Array<T>(factors_.rows * entries);
   const int team = threads();
-  lower_plan_ = make_plan(factors_.lower, A.block(), options_.schedule, team);
-  upper_plan_ = make_plan(factors_.upper, A.block(), lower_plan_.kind, team);
+  make_plans(team);
   progress_ = Progress(team);
   sweeps_ = sweep_kernels<T>(A.block(), factors_.lower.narrow);
   factor_rows_ = factor_kernel<T>(A.block(), factors_.lower.narrow);
@@ -117,6 +118,23 @@ void BlockIlu<T>::make_pattern(const BlockCsr<T>& A) {
   if (options_.fill > 0) elimination = filled_pattern(elimination.view(), options_.fill);
   split(elimination.view(), narrow_allowed, factors_.lower, factors_.upper);
   original_ = {Array<std::int64_t>(A.row_start()), Array<std::int32_t>(A.column())};
+}
+
+template <class T>
+void BlockIlu<T>::make_plans(int team) {
+  std::exception_ptr failed;
+  // Two plans, two threads: neither knows of the other.
+#pragma omp parallel for num_threads(2) if (team > 1 && factors_.rows > 10'000) schedule(static, 1)
+  for (int which = 0; which < 2; ++which) {
+    try {
+      const auto& triangle = which == 0 ? factors_.lower : factors_.upper;
+      (which == 0 ? lower_plan_ : upper_plan_) = make_plan(triangle, factors_.block, options_.schedule, team);
+    } catch (...) {
+#pragma omp critical(echelon_plan_failed)
+      failed = std::current_exception();
+    }
+  }
+  if (failed) std::rethrow_exception(failed);
 }
 
 template <class T>

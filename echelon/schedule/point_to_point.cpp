@@ -28,8 +28,9 @@ Tasks cut(const TrianglePattern& triangle, const Distance* distance, std::int32_
   tasks.of.resize(static_cast<std::size_t>(n));
   for (std::int32_t s = 0; s < n; ++s) {
     const auto length = tasks.begin.empty() ? 0 : s - tasks.begin.back();
-    bool chained = false;
-    for (auto p = triangle.start[s]; p < triangle.start[s + 1] && !chained; ++p) chained = distance[p] == 1;
+    // Distances are sorted one way or the other, so the shortest is at an end.
+    const auto first = triangle.start[s], end = triangle.start[s + 1];
+    const bool chained = end > first && (distance[first] == 1 || distance[end - 1] == 1);
     if (s == 0 || length >= most || (!chained && length >= least)) {
       tasks.begin.push_back(s);
       tasks.fresh.push_back(!chained);
@@ -40,18 +41,33 @@ Tasks cut(const TrianglePattern& triangle, const Distance* distance, std::int32_
   return tasks;
 }
 
-/// Calls visit(task, needed task) for every dependency between different tasks, by ascending task.
-template <class Distance, class Visit>
-void for_each_dependency(const TrianglePattern& triangle, const Distance* distance, const Tasks& tasks, Visit&& visit) {
+/// The tasks that each task needs, each once.
+struct Dependencies {
+  std::vector<std::int64_t> start;
+  std::vector<std::int32_t> needed;
+};
+
+template <class Distance>
+Dependencies dependencies(const TrianglePattern& triangle, const Distance* distance, const Tasks& tasks) {
+  Dependencies result;
+  result.start.reserve(tasks.begin.size());
+  std::vector<std::int32_t> seen_by(static_cast<std::size_t>(tasks.count()), -1);
   for (std::int32_t t = 0; t < tasks.count(); ++t) {
+    result.start.push_back(static_cast<std::int64_t>(result.needed.size()));
     const auto first = tasks.begin[static_cast<std::size_t>(t)], end = tasks.begin[static_cast<std::size_t>(t) + 1];
     for (std::int64_t s = first; s < end; ++s) {
       for (auto p = triangle.start[s]; p < triangle.start[s + 1]; ++p) {
-        const auto needed = s - distance[p];
-        if (needed < first) visit(t, tasks.of[static_cast<std::size_t>(needed)]);
+        const auto row = s - distance[p];
+        if (row >= first) continue;
+        const auto needed = tasks.of[static_cast<std::size_t>(row)];
+        auto& seen = seen_by[static_cast<std::size_t>(needed)];
+        if (seen != t) result.needed.push_back(needed);
+        seen = t;
       }
     }
   }
+  result.start.push_back(static_cast<std::int64_t>(result.needed.size()));
+  return result;
 }
 
 std::int64_t work(const TrianglePattern& triangle, const Tasks& tasks, std::int32_t t) {
@@ -120,11 +136,14 @@ SweepPlan build(const TrianglePattern& triangle, const Distance* distance, int t
   const auto count = static_cast<std::size_t>(tasks.count());
   std::vector<std::int32_t> depth(count, 0);
   std::vector<bool> alone(count, true);  // does not need the task before
-  for_each_dependency(triangle, distance, tasks, [&](std::int32_t t, std::int32_t needed) {
-    auto& own = depth[static_cast<std::size_t>(t)];
-    own = std::max(own, depth[static_cast<std::size_t>(needed)] + 1);
-    if (needed == t - 1) alone[static_cast<std::size_t>(t)] = false;
-  });
+  const auto needs = dependencies(triangle, distance, tasks);
+  for (std::size_t t = 0; t < count; ++t) {
+    for (auto d = needs.start[t]; d < needs.start[t + 1]; ++d) {
+      const auto needed = static_cast<std::size_t>(needs.needed[static_cast<std::size_t>(d)]);
+      depth[t] = std::max(depth[t], depth[needed] + 1);
+      if (needed + 1 == t) alone[t] = false;
+    }
+  }
   plan.levels = count == 0 ? 0 : *std::max_element(depth.begin(), depth.end()) + 1;
   const auto dealt =
       shape.deal == TaskShape::Deal::by_depth
@@ -137,11 +156,13 @@ SweepPlan build(const TrianglePattern& triangle, const Distance* distance, int t
   for (int t = 0; t < threads; ++t) plan.thread_start[t + 1] += plan.thread_start[t];
   plan.task_begin = Array<std::int32_t>(tasks.count());
   plan.task_end = Array<std::int32_t>(tasks.count());
-  std::vector<std::int32_t> place(count);  // rank of a task among those of its thread
+  std::vector<std::int32_t> place(count);    // rank of a task among those of its thread
+  std::vector<std::int32_t> task_at(count);  // the same the other way round, by place in the plan
   std::vector<std::int64_t> next(plan.thread_start.begin(), plan.thread_start.end());
   for (const auto t : dealt.sequence) {
     const auto thread = dealt.thread[static_cast<std::size_t>(t)];
     const auto at = next[static_cast<std::size_t>(thread)]++;
+    task_at[static_cast<std::size_t>(at)] = t;
     plan.task_begin[at] = tasks.begin[static_cast<std::size_t>(t)];
     plan.task_end[at] = tasks.begin[static_cast<std::size_t>(t) + 1];
     place[static_cast<std::size_t>(t)] = static_cast<std::int32_t>(at - plan.thread_start[thread]);
@@ -149,26 +170,22 @@ SweepPlan build(const TrianglePattern& triangle, const Distance* distance, int t
 
   plan.wait_start = Array<std::int64_t>(tasks.count() + 1);
   std::vector<SweepPlan::Wait> waits;
-  std::vector<std::int32_t> waited(T), needs(T, 0);  // tasks of each thread that were, and must be, finished
+  std::vector<std::int32_t> waited(T), want(T, 0);  // tasks of each thread that were, and must be, finished
   std::vector<std::int32_t> named;
   for (std::int32_t thread = 0; thread < threads; ++thread) {
     std::fill(waited.begin(), waited.end(), 0);
     for (auto at = plan.thread_start[thread]; at < plan.thread_start[thread + 1]; ++at) {
       plan.wait_start[at] = static_cast<std::int64_t>(waits.size());
-      const std::int64_t first = plan.task_begin[at];
-      for (std::int64_t s = first; s < plan.task_end[at]; ++s) {
-        for (auto p = triangle.start[s]; p < triangle.start[s + 1]; ++p) {
-          const auto needed_row = s - distance[p];
-          if (needed_row >= first) continue;
-          const auto needed = static_cast<std::size_t>(tasks.of[static_cast<std::size_t>(needed_row)]);
-          const auto other = dealt.thread[needed];
-          if (other == thread || place[needed] + 1 <= waited[static_cast<std::size_t>(other)]) continue;
-          if (needs[static_cast<std::size_t>(other)] == 0) named.push_back(other);
-          needs[static_cast<std::size_t>(other)] = std::max(needs[static_cast<std::size_t>(other)], place[needed] + 1);
-        }
+      const auto t = static_cast<std::size_t>(task_at[static_cast<std::size_t>(at)]);
+      for (auto d = needs.start[t]; d < needs.start[t + 1]; ++d) {
+        const auto needed = static_cast<std::size_t>(needs.needed[static_cast<std::size_t>(d)]);
+        const auto other = static_cast<std::size_t>(dealt.thread[needed]);
+        if (dealt.thread[needed] == thread || place[needed] + 1 <= waited[other]) continue;
+        if (want[other] == 0) named.push_back(dealt.thread[needed]);
+        want[other] = std::max(want[other], place[needed] + 1);
       }
       for (const auto other : named) {
-        auto& need = needs[static_cast<std::size_t>(other)];
+        auto& need = want[static_cast<std::size_t>(other)];
         waits.push_back({other, need});
         waited[static_cast<std::size_t>(other)] = need;
         need = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "echelon/schedule/run_plan.hpp"
@@ -25,6 +26,7 @@ Distances random_distances(int rows, int most) {
       const int reach = *rc::gen::element(1, 2, 8, rows);
       all[static_cast<std::size_t>(s)].push_back(*rc::gen::inRange(1, std::min(reach, s) + 1));
     }
+    std::sort(all[static_cast<std::size_t>(s)].begin(), all[static_cast<std::size_t>(s)].end());
   }
   return all;
 }
