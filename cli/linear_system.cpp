@@ -21,8 +21,9 @@ double vector_count(const SolveOptions& options) {
   constexpr double others = 8;
   if (options.solver == "cg" || options.solver == "bicgstab") return others + 4;
   const double basis = options.restart * (options.basis == "fp32" ? 0.5 : 1.0) * (options.solver == "fgmres" ? 2 : 1);
-  // With the solver left open a symmetric problem takes CG: the basis is not counted against it.
-  return others + (options.solver == "auto" && options.problem != "convdiff" ? 4 : basis);
+  // With the solver left open Poisson takes CG: the basis is not counted against it.
+  const bool takes_cg = options.solver == "auto" && options.matrix.empty() && options.problem == "poisson";
+  return others + (takes_cg ? 4 : basis);
 }
 
 /// Refuses before assembly. In floating point: the product of three extents may pass 64 bits.

@@ -131,7 +131,8 @@ class Ladder {
     x_.fill(0);
     KrylovOptions options = request_.krylov;
     bool gave_up = false;
-    if (request_.wishes.pc == "auto" && !last) {
+    const bool only_rtol = options.atol == 0 && options.nrbe == 0;
+    if (request_.wishes.pc == "auto" && !last && only_rtol) {
       options.monitor = [&, user = request_.krylov.monitor](std::int64_t iteration, double residual) {
         const auto verdict = user ? user(iteration, residual) : Verdict::proceed;
         if (verdict != Verdict::proceed) return verdict;

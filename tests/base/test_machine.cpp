@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/base/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "echelon/base/version.hpp"
+
+namespace echelon {
+namespace {
+
+TEST(Machine, HasANameAndATarget) {
+  EXPECT_FALSE(cpu_name().empty());
+  EXPECT_FALSE(simd_target().empty());
+  EXPECT_GE(last_level_cache_bytes(), 0);
+}
+
+TEST(Machine, CopiesAtAPossibleSpeed) {
+  const double bytes_a_second = measure_copy_bandwidth();
+  EXPECT_GT(bytes_a_second, 1e7);
+  EXPECT_LT(bytes_a_second, 1e14);
+}
+
+TEST(Version, HasThreeNumbers) {
+  int major = -1, minor = -1, patch = -1;
+  EXPECT_EQ(std::sscanf(version(), "%d.%d.%d", &major, &minor, &patch), 3);
+}
+
+}  // namespace
+}  // namespace echelon
