@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "echelon/base/memory.hpp"
 #include "echelon/krylov/gmres_cycles.hpp"
 
 namespace echelon {
@@ -120,6 +121,15 @@ void solve_by_bicgstab(SolveFrame& f) {
     if (f.ended()) return;
     ++f.report.restarts;
     if (attempt == shadow_changes_allowed) {
+      const std::int64_t bytes = gmres_bytes(f.n, f.options, false), there = available_bytes();
+      if (bytes > there) {
+        f.end(Reason::breakdown,
+              fmt::format("{} with {} shadow vectors, and GMRES({}) would need {} of the {} that are free; "
+                          "use a smaller restart.",
+                          broken, shadow_changes_allowed + 1, gmres_columns(f.n, f.options), human_bytes(bytes),
+                          human_bytes(there)));
+        return;
+      }
       f.report.remarks.push_back(fmt::format("BiCGStab: {}; after {} new shadow vectors GMRES({}) took over.", broken,
                                              shadow_changes_allowed, gmres_columns(f.n, f.options)));
       return;

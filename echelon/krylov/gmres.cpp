@@ -63,7 +63,7 @@ void expand(SolveFrame& s, Workspace& space, int k, bool flexible) {
   }
 }
 
-/// One Arnoldi step. False when the cycle must end before this column counts.
+/// One Arnoldi step: a column of the basis and of H. False when the cycle ends with it.
 bool step(SolveFrame& s, Workspace& space, Cycle& cycle, bool flexible) {
   auto& [V, Z, v, w, z, h, again, y, least_squares] = space;
   const int k = least_squares.columns();

@@ -21,8 +21,8 @@ class SolveFrame {
  public:
   using V = Vector<double>;
 
-  /// Checks sizes, places and options (throws), projects b, and checks x as given. `basis_columns` and `vectors` are what
-  /// the method will allocate itself: all of it is compared with the memory that is there.
+  /// Checks sizes, places and options (throws), projects b, and checks x as given. `basis_columns` is the widest
+  /// basis of the method, `method_bytes` what it will allocate itself: all is compared with the memory that is there.
   SolveFrame(const char* solver, const Operator<double>& A, const V& b, V& x, const Preconditioner<double>& M,
              const KrylovOptions& options, int basis_columns, std::int64_t method_bytes);
 
@@ -70,7 +70,6 @@ class SolveFrame {
   double true_residual();
   /// Reason by which `norm` meets the tolerance, if it does.
   bool meets(double norm, double norm_x, Reason& reason) const;
-  std::string failure_message() const;
 
   const Operator<double>& A_;
   const Preconditioner<double>& M_;
