@@ -150,4 +150,49 @@ bool split(const PatternView& A, bool narrow_allowed, TrianglePattern& lower, Tr
   return true;
 }
 
+std::int64_t first_difference(const PatternView& A, const PatternView& B) {
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    if (A.start[i + 1] != B.start[i + 1] ||
+        !std::equal(A.column + A.start[i], A.column + A.start[i + 1], B.column + B.start[i])) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+namespace {
+
+template <class Distance>
+bool row_is(const PatternView& A, std::int64_t i, std::span<const Distance> below, std::span<const Distance> above) {
+  const auto* column = A.column + A.start[i];
+  if (A.start[i + 1] - A.start[i] != static_cast<std::int64_t>(below.size() + 1 + above.size())) return false;
+  for (const auto d : below) {
+    if (*column++ != i - d) return false;
+  }
+  if (*column++ != i) return false;
+  for (const auto d : above) {
+    if (*column++ != i + d) return false;
+  }
+  return true;
+}
+
+template <class Distance>
+std::int64_t first_difference(const PatternView& A, const TrianglePattern& lower, const Distance* below,
+                              const TrianglePattern& upper, const Distance* above) {
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    const auto s = A.rows - 1 - i;
+    const std::span<const Distance> left(below + lower.start[i], below + lower.start[i + 1]);
+    const std::span<const Distance> right(above + upper.start[s], above + upper.start[s + 1]);
+    if (!row_is(A, i, left, right)) return i;
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::int64_t first_difference(const PatternView& A, const TrianglePattern& lower, const TrianglePattern& upper) {
+  return lower.narrow ? first_difference(A, lower, lower.distance_16.data(), upper, upper.distance_16.data())
+                      : first_difference(A, lower, lower.distance.data(), upper, upper.distance.data());
+}
+
 }  // namespace echelon

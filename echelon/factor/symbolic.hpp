@@ -37,4 +37,9 @@ Pattern filled_pattern(const PatternView& A, int fill);
 /// useful done, when a diagonal entry is missing.
 bool split(const PatternView& A, bool narrow_allowed, TrianglePattern& lower, TrianglePattern& upper);
 
+/// The first row in which two patterns of equally many rows differ, −1 when they are the same; of the triangles: with the
+/// diagonal between them.
+std::int64_t first_difference(const PatternView& A, const PatternView& B);
+std::int64_t first_difference(const PatternView& A, const TrianglePattern& lower, const TrianglePattern& upper);
+
 }  // namespace echelon

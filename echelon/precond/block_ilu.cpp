@@ -285,47 +285,18 @@ void BlockIlu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
 
 template <class T>
 void BlockIlu<T>::require_same_pattern(const BlockCsr<T>& A) const {
-  const auto refuse = [&](std::int64_t row) {
-    throw Error(ErrorCode::structure,
-                fmt::format("refactor needs the pattern of the first factorization; block row {} differs", row));
-  };
   if (A.block_rows() != factors_.rows || A.block_columns() != factors_.rows || A.block() != factors_.block) {
     throw Error(ErrorCode::structure,
                 fmt::format("refactor got {}×{} blocks of {}, but {}×{} blocks of {} were factored first", A.block_rows(),
                             A.block_columns(), A.block(), factors_.rows, factors_.rows, factors_.block));
   }
-  const auto start = A.row_start();
-  const auto column = A.column();
-  const auto n = factors_.rows;
-  if (original_.start.size() > 0) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (start[i + 1] != original_.start[i + 1] ||
-          !std::equal(column.begin() + start[i], column.begin() + start[i + 1], original_.column.data() + start[i])) {
-        refuse(i);
-      }
-    }
-    return;
+  const PatternView pattern{A.block_rows(), A.row_start().data(), A.column().data()};
+  const auto row = original_.start.size() > 0 ? first_difference(pattern, original_.view())
+                                              : first_difference(pattern, factors_.lower, factors_.upper);
+  if (row >= 0) {
+    throw Error(ErrorCode::structure,
+                fmt::format("refactor needs the pattern of the first factorization; block row {} differs", row));
   }
-  const auto& L = factors_.lower;
-  const auto& U = factors_.upper;
-  with_distances(L, [&](const auto* below) {
-    using Distance = std::remove_cvref_t<decltype(*below)>;
-    const auto* above = with_distances(U, [](const auto* d) { return static_cast<const void*>(d); });
-    const auto* up = static_cast<const Distance*>(above);
-    for (std::int64_t i = 0; i < n; ++i) {
-      auto p = static_cast<std::size_t>(start[static_cast<std::size_t>(i)]);
-      const auto lower_first = L.start[i], lower_end = L.start[i + 1];
-      const auto upper_first = U.start[n - 1 - i], upper_end = U.start[n - i];
-      bool same = start[static_cast<std::size_t>(i) + 1] - start[static_cast<std::size_t>(i)] ==
-                  lower_end - lower_first + 1 + upper_end - upper_first;
-      if (same) {
-        for (auto q = lower_first; q < lower_end; ++q) same = same && column[p++] == i - below[q];
-        same = same && column[p++] == i;
-        for (auto q = upper_first; q < upper_end; ++q) same = same && column[p++] == i + up[q];
-      }
-      if (!same) refuse(i);
-    }
-  });
 }
 
 template <class T>
