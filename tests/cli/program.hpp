@@ -59,6 +59,18 @@ class Program : public testing::Test {
   std::filesystem::path folder_;
 };
 
+/// Sanitizers reserve terabytes of addresses: limits on them say nothing about the program.
+constexpr bool sanitized() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  return true;
+#endif
+#endif
+  return false;
+}
+
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// The matrix [4 1; 2 5], whose solution for b = A·1 is 1.

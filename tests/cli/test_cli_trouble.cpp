@@ -46,7 +46,7 @@ TEST_F(Trouble, CtrlCWritesTheBestIterateAndTheReport) {
     const auto report = json("r.json");
     EXPECT_EQ(report["reason"], "interrupted");
     EXPECT_EQ(report["converged"], false);
-    EXPECT_LT(report["relative_residual"].get<double>(), 1.0);
+    EXPECT_LE(report["relative_residual"].get<double>(), 1.0);
     const auto x = read_vector(file("x.mtx"));
     ASSERT_EQ(x.size(), 32 * 32 * 32);
     for (const double value : x) ASSERT_TRUE(std::isfinite(value));
