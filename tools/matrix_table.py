@@ -164,6 +164,8 @@ def main():
     parser.add_argument("--only", help="part of a file name")
     arguments = parser.parse_args()
 
+    # Taken first: the tree may move on while the runs last.
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     rows = []
     with open(arguments.data / "INDEX.csv", newline="") as file, tempfile.TemporaryDirectory() as folder:
         for entry in csv.DictReader(file):
@@ -183,7 +185,6 @@ def main():
     if arguments.only:
         return
     version = subprocess.run([str(arguments.program), "--version"], capture_output=True, text=True).stdout.split()[-1]
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     document = {"echelon_version": version, "command": "tools/matrix_table.py", "commit": commit, "cases": list(cases_of(rows))}
     arguments.json.write_text(json.dumps(document, indent=1) + "\n")
