@@ -50,8 +50,10 @@ class Ladder {
   }
 
  private:
-  /// With a fixed preconditioner only the hand-over from CG to GMRES is left, and only for want of definiteness.
+  /// Without an iteration no rung is better than another. With a fixed preconditioner only the hand-over from CG to GMRES is
+  /// left, and only for want of definiteness.
   bool worth_another(const AutoChoice&) const {
+    if (request_.krylov.max_it == 0) return false;
     if (request_.wishes.pc == "auto") return true;
     const auto reason = last_reason_;
     return reason == Reason::indefinite_matrix || reason == Reason::indefinite_pc;

@@ -23,6 +23,8 @@ constexpr double rounding_of_projection = 1e-15;
 /// Iterations between two looks at ‖x‖ for the backward error.
 constexpr std::int64_t backward_error_interval = 4;
 constexpr double worth_asking_bytes = 1 << 20;
+/// max|A v| of a null vector v, relative to ‖A‖∞·max|v|: what entries written with eight digits leave.
+constexpr double null_vector_tolerance = 1e-8;
 
 void require_host(const char* what, Device device) {
   if (device.is_host()) return;
@@ -73,6 +75,9 @@ SolveFrame::SolveFrame(const char* solver, const Operator<double>& A, const V& b
   best_x_ = V(n);
   if (options.null_space) set_null_space(b);
   norm_b_ = ops.norm(*b_);
+  if (!std::isfinite(norm_b_)) {
+    throw Error(ErrorCode::nonfinite_value, "b is finite but ‖b‖ is not: it is too large for a double; scale the system");
+  }
   if (options.nrbe > 0) norm_A_ = A.norm_inf();
   if (options.nrbe > 0 && std::isnan(norm_A_)) {
     throw Error(ErrorCode::bad_argument, "nrbe was asked for and the matrix does not know its norm (norm_inf is NaN)");
@@ -118,6 +123,7 @@ void SolveFrame::set_null_space(const V& b) {
   const double length = ops.norm(null_vector_);
   if (length == 0) throw Error(ErrorCode::bad_argument, "the null vector is zero");
   for (double& value : null_vector_) value /= length;
+  require_null_vector();
   projected_b_ = b.clone();
   const double norm = ops.norm(b);
   const double inside = std::fabs(ops.dot(null_vector_, projected_b_));
@@ -130,6 +136,19 @@ void SolveFrame::set_null_space(const V& b) {
   report.remarks.push_back(fmt::format(
       "The null space was projected out: its part of b was {:.3g} of ‖b‖; residuals are those of the projected system.",
       norm > 0 ? inside / norm : 0.0));
+}
+
+/// With any other vector the projected system would be a different one, and its solution no answer to the user's.
+void SolveFrame::require_null_vector() {
+  norm_A_ = A_.norm_inf();
+  if (!std::isfinite(norm_A_)) return;
+  multiply(null_vector_, residual);
+  const double left = ops.largest(residual), most = null_vector_tolerance * norm_A_ * ops.largest(null_vector_);
+  if (left <= most) return;
+  throw Error(ErrorCode::bad_argument,
+              fmt::format("the null vector v is none of this matrix: max|A v| is {:.3g} of ‖A‖∞·max|v|, at most {:.0e} is "
+                          "rounding; leave the null space out",
+                          left / most * null_vector_tolerance, null_vector_tolerance));
 }
 
 void SolveFrame::project(V& v) { ops.axpy(-ops.dot(null_vector_, v), null_vector_, v); }

@@ -66,6 +66,7 @@ class SolveFrame {
  private:
   void check_input(const V& b) const;
   void set_null_space(const V& b);
+  void require_null_vector();
   void project(V& v);
   double true_residual();
   /// Reason by which `norm` meets the tolerance, if it does.

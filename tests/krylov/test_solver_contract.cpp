@@ -225,6 +225,32 @@ TEST_P(EverySolver, RightSideInsideTheNullSpaceGivesZero) {
   for (const double value : x) EXPECT_EQ(value, 0);
 }
 
+TEST_P(EverySolver, ANullVectorThatIsNoneIsRefused) {
+  // Projecting b = 1 along 1 would leave b = 0, and x = 0 would be called the solution of a regular system.
+  const auto A = reference::tridiagonal(50, -1, 2, -1);
+  const Vector<double> ones(50, 1.0), b(50, 1.0);
+  Vector<double> x(50, 0.0);
+  try {
+    static_cast<void>(run(A, b, x, none, {.null_space = &ones}));
+    FAIL() << "A·1 ≠ 0";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::bad_argument);
+    EXPECT_NE(std::string(error.what()).find("max|A v| is 0.25"), std::string::npos) << error.what();
+  }
+}
+
+TEST_P(EverySolver, ARightSideWhoseNormOverflowsIsRefused) {
+  const auto A = reference::tridiagonal(4, -1, 2, -1);
+  const Vector<double> b(4, 1e308);
+  Vector<double> x(4, 0.0);
+  try {
+    static_cast<void>(run(A, b, x, none, {}));
+    FAIL() << "rtol·Inf would take anything";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::nonfinite_value);
+  }
+}
+
 TEST_P(EverySolver, ToleranceBelowAttainableAccuracyEnds) {
   const auto A = reference::tridiagonal(200, -1, 2, -1);
   const Vector<double> b(200, 1.0);
