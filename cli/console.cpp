@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "cli/commands.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/file_output.hpp"
 
@@ -15,11 +16,21 @@ namespace echelon::cli {
 namespace {
 
 volatile std::sig_atomic_t signals_seen = 0;
+volatile std::sig_atomic_t something_to_save = 0;
+
+template <std::size_t N>
+[[noreturn]] void leave_at_once(const char (&sentence)[N], int status) {
+  if (write(STDERR_FILENO, sentence, N - 1) < 0) _exit(status);  // nobody listens; the status says it
+  _exit(status);
+}
 
 extern "C" void note_signal(int) {
-  if (signals_seen) _exit(130);
+  if (signals_seen || !something_to_save) leave_at_once("echelon: interrupted\n", exit_interrupted);
   signals_seen = 1;
 }
+
+/// Input files are mapped: one that another program shortens meanwhile is gone from under the reader.
+extern "C" void explain_bus_error(int) { leave_at_once("echelon: an input file became shorter while it was read\n", 2); }
 
 }  // namespace
 
@@ -32,7 +43,10 @@ void catch_signals() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGBUS, explain_bus_error);
 }
+
+void finish_when_interrupted() { something_to_save = 1; }
 
 bool interrupted() { return signals_seen != 0; }
 

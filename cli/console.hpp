@@ -30,9 +30,10 @@ class Console {
   bool progress_shown_ = false;
 };
 
-/// From now on the first SIGINT or SIGTERM is noted, the second ends the process with 130 at once; a closed pipe is no
-/// signal.
+/// From now on SIGINT and SIGTERM end the process with 130 at once; a closed pipe is no signal.
 void catch_signals();
+/// From now on there is something to save: the first signal is only noted, and the second ends the process.
+void finish_when_interrupted();
 bool interrupted();
 
 /// Writes a report to a file, or to standard output for "-".

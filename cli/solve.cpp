@@ -71,6 +71,7 @@ class Watch {
   }
 
   Verdict ask(std::int64_t iteration, double residual) {
+    finish_when_interrupted();
     if (options_.verbose) console_.say(fmt::format("{:6}  {:.6e}\n", iteration, residual));
     if (!options_.verbose && console_.shows_progress()) {
       if (const auto line = progress_.line(iteration, residual, attempt_.seconds())) console_.progress(*line);
