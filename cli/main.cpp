@@ -2,8 +2,10 @@
 // The program: parse, run one command, and turn whatever goes wrong into a sentence and an exit status (0, 1, 2, 3 or 130).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <vector>
@@ -43,11 +45,21 @@ std::string json_path(const Arguments& arguments) {
   return path;
 }
 
+/// A report must not take the place of another file on the line, least of all when the line is what is wrong.
+bool names_another_file(const std::string& path, const Arguments& arguments) {
+  const auto same = [&](const std::string& other) {
+    std::error_code unknown;
+    return other == path ||
+           (std::filesystem::is_regular_file(other, unknown) && std::filesystem::equivalent(other, path, unknown));
+  };
+  return path != "-" && std::count_if(arguments.begin(), arguments.end(), same) > 1;
+}
+
 int fail(const Error& error, const Arguments& arguments) {
   std::fflush(stdout);
   std::fputs(fmt::format("echelon: {}\n", error.what()).c_str(), stderr);
   const auto path = json_path(arguments);
-  if (!path.empty()) {
+  if (!path.empty() && path != error.where() && !names_another_file(path, arguments)) {
     try {
       const std::string command = arguments.empty() ? "" : arguments.front();
       echelon::cli::write_report(path, echelon::error_json(command, arguments, error));

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "cli/nearest.hpp"
@@ -165,6 +166,30 @@ void add_output_options(CLI::App& app, SolveOptions& o) {
   app.add_flag("-v,--verbose", o.verbose, "print every iteration and more detail")->group(group);
 }
 
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code unknown;
+  return a == b || std::filesystem::equivalent(a, b, unknown);
+}
+
+/// No output may take the place of an input or of another output. Devices may be given twice.
+void check_files(const SolveOptions& o) {
+  using File = std::pair<const char*, const std::string&>;
+  const File files[] = {{"--matrix", o.matrix}, {"--rhs", o.rhs},         {"--solution", o.solution},
+                        {"--json", o.json},     {"--history", o.history}, {"--plot", o.plot}};
+  for (std::size_t output = 2; output < std::size(files); ++output) {
+    for (std::size_t other = 0; other < output; ++other) {
+      const auto& [name, path] = files[output];
+      const auto& [other_name, other_path] = files[other];
+      std::error_code unknown;
+      const bool device =
+          path != "-" && std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown);
+      if (path.empty() || other_path.empty() || device || !same_file(path, other_path)) continue;
+      throw Error(ErrorCode::bad_option,
+                  fmt::format("{} and {} are the same file {}: the one would overwrite the other", other_name, name, path));
+    }
+  }
+}
+
 /// Options that contradict each other, each with a sentence.
 void check_combination(const CLI::App& app, const SolveOptions& o) {
   const auto given = [&](const char* name) { return app.get_option(name)->count() > 0; };
@@ -192,6 +217,7 @@ void check_combination(const CLI::App& app, const SolveOptions& o) {
   if (o.match_rows && (o.block > 1 || o.dof > 1)) refuse("--match-rows needs blocks of size 1");
   if (o.strict && given("--shift") && o.shift == "auto") refuse("--strict forbids the repairs that --shift auto asks for");
   if (o.quiet && o.verbose) refuse("-q and -v contradict each other");
+  check_files(o);
 }
 
 Words option_names(const CLI::App& app) {

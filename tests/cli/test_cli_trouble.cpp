@@ -2,6 +2,7 @@
 // What goes wrong around a solve: files, disks and signals.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cmath>
@@ -58,6 +59,25 @@ TEST_F(Trouble, TheSecondCtrlCLeavesAtOnce) {
   double seconds = 0;
   EXPECT_EQ(interrupt(SIGINT, 50, &seconds), 130);
   EXPECT_LT(seconds, 5);
+}
+
+TEST_F(Trouble, CtrlCBeforeTheFirstIterationLeavesAtOnce) {
+  // Nothing to save yet: reading from a pipe that nobody fills must not outlive a signal.
+  ASSERT_EQ(mkfifo(file("A.mtx").c_str(), 0600), 0);
+  const auto result = run("solve --matrix A.mtx & child=$!; sleep 1; kill -TERM $child; wait $child");
+  EXPECT_EQ(result.status, 130);
+}
+
+TEST_F(Trouble, AnOutputNeverReplacesAnInput) {
+  write("A.mtx", small_matrix);
+  for (const char* line : {"--solution A.mtx", "--json A.mtx", "--solution ./A.mtx", "--json ./A.mtx", "--plot A.mtx"}) {
+    const auto result = run(std::string("solve --matrix A.mtx ") + line);
+    EXPECT_EQ(result.status, 2) << line;
+    EXPECT_TRUE(contains(result.err, "same file")) << result.err;
+    EXPECT_EQ(text("A.mtx"), small_matrix) << line;
+  }
+  EXPECT_EQ(run("solve --grid 4 --solution x --json x").status, 2);
+  EXPECT_EQ(run("solve --grid 4 --solution /dev/null --json /dev/null").status, 0);
 }
 
 TEST_F(Trouble, AFullDiskIsTwoAndTheOldFileStays) {
