@@ -19,15 +19,27 @@ std::int64_t read_number(const char* path, std::int64_t fallback) {
   return in >> value ? value : fallback;
 }
 
-std::int64_t kernel_estimate() {
-  std::ifstream in("/proc/meminfo");
-  std::string key;
-  std::int64_t kib = 0;
-  std::string unit;
-  while (in >> key >> kib && std::getline(in, unit)) {
-    if (key == "MemAvailable:") return kib * 1024;
+/// The number after `wanted` in a file of "key number" lines.
+std::int64_t read_entry(const char* path, const char* wanted, std::int64_t fallback) {
+  std::ifstream in(path);
+  std::string key, rest;
+  std::int64_t value = 0;
+  while (in >> key >> value && std::getline(in, rest)) {
+    if (key == wanted) return value;
   }
-  return std::numeric_limits<std::int64_t>::max();
+  return fallback;
+}
+
+std::int64_t kernel_estimate() {
+  const auto kib = read_entry("/proc/meminfo", "MemAvailable:", -1);
+  return kib < 0 ? std::numeric_limits<std::int64_t>::max() : kib * 1024;
+}
+
+/// What the control group cannot give back: files it has read stay cached only while nobody needs the memory.
+std::int64_t group_use() {
+  const char* details = "/sys/fs/cgroup/memory.stat";
+  const auto cached = read_entry(details, "active_file", 0) + read_entry(details, "inactive_file", 0);
+  return std::max<std::int64_t>(0, read_number("/sys/fs/cgroup/memory.current", 0) - cached);
 }
 
 }  // namespace
@@ -36,7 +48,7 @@ std::int64_t available_bytes(Device device) {
   if (!device.is_host()) return cuda_backend()->free_bytes(device.index);
   const auto unlimited = std::numeric_limits<std::int64_t>::max();
   const auto limit = read_number("/sys/fs/cgroup/memory.max", unlimited);
-  const auto used = limit == unlimited ? 0 : read_number("/sys/fs/cgroup/memory.current", 0);
+  const auto used = limit == unlimited ? 0 : group_use();
   return std::min(kernel_estimate(), limit - used);
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "echelon/factor/symbolic.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <vector>
 
+#include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
 
 namespace echelon {
@@ -37,6 +40,16 @@ Pattern elimination_pattern(const PatternView& A, std::span<const std::int32_t> 
   P.start[A.rows] = at;
   return P;
 }
+
+namespace {
+
+/// Fill can outgrow any machine. Asked before the lists double: old and new column and level, 12 bytes of factors an entry.
+void require_room(const std::vector<std::int32_t>& column, int fill) {
+  const auto entries = static_cast<std::int64_t>(2 * column.capacity());
+  require_memory(entries * (8 + 4 + 12), fmt::format("fill level {}: a pattern of {} entries or more", fill, entries));
+}
+
+}  // namespace
 
 Pattern filled_pattern(const PatternView& A, int fill) {
   const auto n = static_cast<std::int32_t>(A.rows);
@@ -75,6 +88,7 @@ Pattern filled_pattern(const PatternView& A, int fill) {
     }
     for (std::int32_t k = first; k != n; k = next[static_cast<std::size_t>(k)]) {
       if (k == i) diagonal[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(column.size());
+      if (column.size() == column.capacity()) require_room(column, fill);
       column.push_back(k);
       level.push_back(row_level[static_cast<std::size_t>(k)]);
       row_level[static_cast<std::size_t>(k)] = absent;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/matrix/block_csr.hpp"
 
@@ -186,6 +187,8 @@ BlockCsr<T> in_blocks(const BlockCsr<T>& A, int b) {
     }
   }
   sum_counts(row_start);
+  require_memory(row_start[block_rows] * (4 + std::int64_t{b} * b * static_cast<std::int64_t>(sizeof(T))),
+                 fmt::format("the matrix in {} blocks of {}×{}", row_start[block_rows], b, b));
   Array<std::int32_t> column(row_start[block_rows]);
   Array<T> values(row_start[block_rows] * b * b, T(0));
 #pragma omp parallel num_threads(threads_for(A.nonzeros()))
