@@ -14,7 +14,6 @@ const char* word(ErrorCode code) {
     case ErrorCode::index_range: return "index_range";
     case ErrorCode::nonfinite_value: return "nonfinite_value";
     case ErrorCode::symmetry: return "symmetry";
-    case ErrorCode::missing_diagonal: return "missing_diagonal";
     case ErrorCode::duplicate_entry: return "duplicate_entry";
     case ErrorCode::structure: return "structure";
     case ErrorCode::repair_forbidden: return "repair_forbidden";

@@ -19,7 +19,6 @@ enum class ErrorCode {
   index_range,       // an index outside the matrix
   nonfinite_value,   // NaN or Inf in input
   symmetry,          // an entry or a matrix that contradicts the declared or needed symmetry
-  missing_diagonal,  // no diagonal entry and repairs were forbidden
   duplicate_entry,   // duplicates and the policy was to refuse them
   structure,         // structurally singular, or a pattern that does not fit the stencil
   repair_forbidden,  // --strict met something that would have to be repaired
