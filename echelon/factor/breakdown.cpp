@@ -73,11 +73,12 @@ class Judge {
     return log_.first().front();
   }
 
+  /// Of the first attempt that met any: the later ones meet the same rows again.
   void keep_notes() {
+    if (!report_.bad_pivots.empty()) return;
     // What follows a row of A with NaN in it is infected by it, not an overflow of the elimination.
     const bool infected = log_.has_nonfinite_input();
     for (const PivotNote& note : log_.first()) {
-      if (report_.bad_pivots.size() >= PivotLog::kept) break;
       report_.bad_pivots.push_back(note);
       auto& kind = report_.bad_pivots.back().kind;
       if (infected && kind == PivotNote::Kind::overflow) kind = PivotNote::Kind::nonfinite_input;

@@ -34,41 +34,6 @@ struct RowScan {
   }
 };
 
-double relative_difference(double difference, double largest) {
-  if (largest == 0) return 0;
-  return difference / largest;
-}
-
-/// Over pairs of opposite entries; a point whose opposite is not in the stencil makes the pattern unsymmetric.
-double asymmetry_of(const StructMatrix<double>& A) {
-  const auto& grid = A.grid();
-  const int b = A.dof();
-  double difference = 0, largest = 0;
-  for (int entry = 0; entry < A.stencil().size(); ++entry) {
-    const Offset o = A.stencil().offsets()[static_cast<std::size_t>(entry)];
-    const int opposite = A.stencil().find({-o.x, -o.y, -o.z});
-    if (opposite < 0) return std::numeric_limits<double>::infinity();
-#pragma omp parallel for collapse(2) reduction(max : difference, largest)
-    for (std::int64_t k = 0; k < grid.nz; ++k) {
-      for (std::int64_t j = 0; j < grid.ny; ++j) {
-        for (std::int64_t i = 0; i < grid.nx; ++i) {
-          if (!grid.contains(i + o.x, j + o.y, k + o.z)) continue;
-          const auto here = A.block(grid.index(i, j, k), entry);
-          const auto there = A.block(grid.index(i + o.x, j + o.y, k + o.z), opposite);
-          for (int c = 0; c < b; ++c) {
-            for (int r = 0; r < b; ++r) {
-              const double value = here[static_cast<std::size_t>(c * b + r)];
-              largest = std::max(largest, std::abs(value));
-              difference = std::max(difference, std::abs(value - there[static_cast<std::size_t>(r * b + c)]));
-            }
-          }
-        }
-      }
-    }
-  }
-  return relative_difference(difference, largest);
-}
-
 }  // namespace
 
 MatrixTraits traits_of(const BlockCsr<double>& A) {
@@ -96,7 +61,7 @@ MatrixTraits traits_of(const StructMatrix<double>& A) {
   MatrixTraits traits;
   traits.rows = A.rows();
   traits.block = A.dof();
-  traits.asymmetry = asymmetry_of(A);
+  traits.asymmetry = asymmetry(A);
   const auto& grid = A.grid();
   const int b = A.dof();
   for (std::int64_t k = 0; k < grid.nz; ++k) {

@@ -50,6 +50,7 @@ MatchedIlu::MatchedIlu(const BlockCsr<double>& A, const IluOptions& options)
 
 void MatchedIlu::apply(const Vector<double>& r, Vector<double>& z) const {
   const auto n = scaled_.size();
+  if (r.size() != n) throw_size_mismatch("right-hand side of an ILU", r.size(), n);
   for (std::int64_t j = 0; j < n; ++j) {
     const auto row = matching_.row_of_column[static_cast<std::size_t>(j)];
     scaled_[j] = matching_.row_scale[static_cast<std::size_t>(row)] * r[row];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Maximum matching of rows with columns of a sparse pattern (Hopcroft and Karp 1973): its size is the structural rank, the
 // largest rank any values on this pattern can have. Diagonal entries are tried first, so a full diagonal costs one pass.
-// Stored zeros count as entries unless values are given.
 #pragma once
 
 #include <cstdint>

@@ -101,7 +101,7 @@ TEST(Breakdown, TheLadderEndsAfterTwentyDoublings) {
   EXPECT_EQ(report.shift, 1e-3 * (1 << 20));
   EXPECT_NE(report.message.find("non-positive pivot at row 5"), std::string::npos);
   EXPECT_NE(report.message.find("1.05e+03"), std::string::npos) << report.message;
-  EXPECT_EQ(report.bad_pivots.size(), 10u);
+  EXPECT_EQ(report.bad_pivots.size(), 1u);
 }
 
 TEST(Breakdown, GrowthThatNoShiftCuresKeepsTheFactorsOfA) {
