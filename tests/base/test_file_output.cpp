@@ -82,6 +82,22 @@ TEST_F(FileOutputTest, WithoutCommitTheOldFileStays) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(FileOutputTest, KilledInTheMiddleOfAWriteTheOldFileStays) {
+  write_file(path("a"), "old");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    FileOutput file(path("a"));
+    file.write("half of the n");
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(content(path("a")), "old");
+  write_file(path("a"), "new");
+  EXPECT_EQ(content(path("a")), "new") << "the unfinished file is in nobody's way";
+}
+
 TEST_F(FileOutputTest, DiskFull) {
   const auto error = failure("/dev/full", "12345");
   EXPECT_EQ(error.code(), ErrorCode::write_failed);
