@@ -33,7 +33,7 @@ template <class T>
 class Preconditioner {
  public:
   virtual ~Preconditioner() = default;
-  /// z = M⁻¹ r.
+  /// z = M⁻¹ r. One call at a time: a preconditioner may keep scratch of its own.
   virtual void apply(const Vector<T>& r, Vector<T>& z) const = 0;
   /// What set-up did: repairs, fill, bytes; `ok` false when it must not be used.
   virtual const FactorReport& report() const = 0;

@@ -52,6 +52,10 @@ void Ilu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
   if (!impl_->report.ok) {
     throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + impl_->report.message);
   }
+  if (!r.device().is_host() || !z.device().is_host()) {
+    throw Error(ErrorCode::device,
+                fmt::format("mixing places: the ILU is on host, r on {}, z on {}", r.device().name(), z.device().name()));
+  }
   impl_->apply(r, z);
 }
 
