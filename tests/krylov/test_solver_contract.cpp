@@ -3,10 +3,7 @@
 // iteration, the same bits for every thread count, monitor, null space, tolerances, and the best iterate when they fail.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <new>
 #include <numbers>
 
 #include "echelon/base/error.hpp"
@@ -14,20 +11,8 @@
 #include "echelon/krylov/krylov.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/problem/problems.hpp"
+#include "tests/counted_new.hpp"
 #include "tests/reference/small_systems.hpp"
-
-namespace {
-std::atomic<long> news{0};
-}
-
-// Not inlined: the compiler would see malloc behind new and free behind delete, and call them a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  news.fetch_add(1, std::memory_order_relaxed);
-  if (void* pointer = std::malloc(bytes ? bytes : 1)) return pointer;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* pointer) noexcept { std::free(pointer); }
-[[gnu::noinline]] void operator delete(void* pointer, std::size_t) noexcept { std::free(pointer); }
 
 namespace echelon {
 namespace {
@@ -157,8 +142,8 @@ TEST_P(EverySolver, AllocatesNothingBetweenIterations) {
   const Report report = run(
       A, b, x, M,
       {.max_it = 1000000000, .restart = 7, .basis = BasisPrecision::fp32, .monitor = [&](std::int64_t iteration, double) {
-         if (iteration == 1) news_then = news.load(), arrays_then = allocation_count();
-         EXPECT_EQ(news.load(), news_then) << "iteration " << iteration;
+         if (iteration == 1) news_then = new_calls.load(), arrays_then = allocation_count();
+         EXPECT_EQ(new_calls.load(), news_then) << "iteration " << iteration;
          EXPECT_EQ(allocation_count(), arrays_then) << "iteration " << iteration;
          return ++iterations, iteration < 60 ? Verdict::proceed : Verdict::interrupt;
        }});

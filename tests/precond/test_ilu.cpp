@@ -7,31 +7,16 @@
 
 #include <Eigen/SparseLU>
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <map>
-#include <new>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/small_block.hpp"
 #include "echelon/problem/problems.hpp"
+#include "tests/counted_new.hpp"
 #include "tests/reference/ilu_reference.hpp"
 #include "tests/reference/random_matrix.hpp"
-
-namespace {
-std::atomic<long> new_calls{0};
-}
-
-// Not inlined: the compiler would else take the pair for mismatched.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++new_calls;
-  if (void* pointer = std::malloc(size)) return pointer;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* pointer) noexcept { std::free(pointer); }
-[[gnu::noinline]] void operator delete(void* pointer, std::size_t) noexcept { std::free(pointer); }
 
 namespace echelon {
 namespace {
