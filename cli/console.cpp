@@ -2,9 +2,11 @@
 #include "cli/console.hpp"
 
 #include <fmt/format.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 
@@ -29,6 +31,12 @@ extern "C" void note_signal(int) {
   signals_seen = 1;
 }
 
+extern "C" void note_time_limit(int) {
+  // While iterating the question an iteration asks ends the run in order; before that there is nothing to save.
+  if (!something_to_save)
+    leave_at_once("echelon: the time limit was reached before the first iteration; nothing was solved\n", 1);
+}
+
 /// Input files are mapped: one that another program shortens meanwhile is gone from under the reader.
 extern "C" void explain_bus_error(int) { leave_at_once("echelon: an input file became shorter while it was read\n", 2); }
 
@@ -44,6 +52,15 @@ void catch_signals() {
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGBUS, explain_bus_error);
+}
+
+void limit_time(double seconds) {
+  std::signal(SIGALRM, note_time_limit);
+  const double whole = std::floor(seconds);
+  itimerval alarm = {};
+  alarm.it_value.tv_sec = static_cast<time_t>(whole);
+  alarm.it_value.tv_usec = static_cast<suseconds_t>((seconds - whole) * 1e6) + 1;
+  setitimer(ITIMER_REAL, &alarm, nullptr);
 }
 
 void finish_when_interrupted() { something_to_save = 1; }

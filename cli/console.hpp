@@ -35,6 +35,8 @@ void catch_signals();
 /// From now on there is something to save: the first signal is only noted, and the second ends the process.
 void finish_when_interrupted();
 bool interrupted();
+/// Ends the process with status 1 after so many seconds, unless there is something to save by then.
+void limit_time(double seconds);
 
 /// Writes a report to a file, or to standard output for "-".
 void write_report(const std::string& path, const std::string& content);

@@ -146,6 +146,7 @@ int status_of(const Report& report) {
 
 int run_solve(const SolveOptions& options, const std::vector<std::string>& arguments) {
   const Timer total;
+  if (options.time_limit > 0) limit_time(options.time_limit);
   choose_backend(options.backend);
   set_threads(options.threads);
   Console console(options.quiet, options.json == "-");

@@ -23,7 +23,8 @@ int main() {
       return 1;
     }
     const ec::Report report = ec::gmres(A, b, x, M, {.rtol = 1e-10, .restart = 30});  // x: the last step's answer
-    std::printf("step %d: %s after %lld iterations\n", step, ec::word(report.reason), static_cast<long long>(report.iterations));
+    std::printf("step %d: %s after %lld iterations\n", step, ec::word(report.reason),
+                static_cast<long long>(report.iterations));
     if (!report.converged) return 1;
   }
 }

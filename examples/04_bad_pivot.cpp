@@ -10,8 +10,8 @@ namespace ec = echelon;
 
 int main() {
   // The last row is zero: singular, whatever a preconditioner does.
-  const std::vector<ec::Triplet<double>> entries{{0, 0, 4}, {0, 1, -1}, {1, 0, -1}, {1, 1, 4}, {0, 2, 1}, {2, 0, 1},
-                                                 {2, 2, 0}, {3, 3, 0}};
+  const std::vector<ec::Triplet<double>> entries{{0, 0, 4}, {0, 1, -1}, {1, 0, -1}, {1, 1, 4},
+                                                 {0, 2, 1}, {2, 0, 1},  {2, 2, 0},  {3, 3, 0}};
   const auto A = ec::from_triplets<double>(4, 4, entries);
 
   const auto strict = ec::ilu(A, {.shift = ec::ShiftPolicy::none});

@@ -19,8 +19,10 @@ int main(int argc, char** argv) {
     return 1;
   }
   const int applications = A.nonzeros() < 1'000'000 ? 200 : 3;
-  const double apply = bench::median_seconds(c.repeats, [&] {
-    for (int i = 0; i < applications; ++i) M.apply(r, z);
-  }) / applications;
+  const double apply = bench::median_seconds(c.repeats,
+                                             [&] {
+                                               for (int i = 0; i < applications; ++i) M.apply(r, z);
+                                             }) /
+                       applications;
   bench::print_result("echelon", c, A.rows(), A.nonzeros(), setup, apply, z);
 }

@@ -43,7 +43,8 @@ ec::BlockCsr<double> IluCase::make() const {
   }
   const auto chosen = ec::stencils::named(stencil);
   const ec::Grid points{grid, grid, grid};
-  return ec::to_block_csr(block == 1 ? ec::problems::poisson(points, chosen) : ec::problems::random(points, chosen, block, 1));
+  return ec::to_block_csr(block == 1 ? ec::problems::poisson(points, chosen)
+                                     : ec::problems::random(points, chosen, block, 1));
 }
 
 ec::Vector<double> IluCase::right_hand_side(std::int64_t n) {
@@ -71,17 +72,17 @@ void print_result(const std::string& contender, const IluCase& test_case, std::i
     square += answer[i] * answer[i];
     probe += answer[i] * std::cos(0.7 * static_cast<double>(i));
   }
-  const nlohmann::json line{{"contender", contender},
-                            {"matrix", test_case.matrix.empty() ? fmt::format("{} {}^3", test_case.stencil, test_case.grid)
-                                                                : test_case.matrix},
-                            {"block", test_case.block},
-                            {"threads", test_case.threads},
-                            {"rows", rows},
-                            {"nonzeros", nonzeros},
-                            {"setup_seconds", setup_seconds},
-                            {"apply_seconds", apply_seconds},
-                            {"answer_norm", std::sqrt(square)},
-                            {"answer_probe", probe}};
+  const nlohmann::json line{
+      {"contender", contender},
+      {"matrix", test_case.matrix.empty() ? fmt::format("{} {}^3", test_case.stencil, test_case.grid) : test_case.matrix},
+      {"block", test_case.block},
+      {"threads", test_case.threads},
+      {"rows", rows},
+      {"nonzeros", nonzeros},
+      {"setup_seconds", setup_seconds},
+      {"apply_seconds", apply_seconds},
+      {"answer_norm", std::sqrt(square)},
+      {"answer_probe", probe}};
   std::puts(line.dump().c_str());
 }
 

@@ -11,10 +11,10 @@
 namespace bench {
 
 struct IluCase {
-  std::string matrix;            // file, or empty
-  std::string stencil = "star7"; // with `grid`, when there is no file
+  std::string matrix;             // file, or empty
+  std::string stencil = "star7";  // with `grid`, when there is no file
   int grid = 96;
-  int block = 1;                 // for files: reblocked; for grids: DoF of `random`, Poisson when 1
+  int block = 1;  // for files: reblocked; for grids: DoF of `random`, Poisson when 1
   int threads = 1;
   int repeats = 7;
 

@@ -63,9 +63,11 @@ int main(int argc, char** argv) {
     return 1;
   }
   const int applications = matrix.nonzeros() < 1'000'000 ? 200 : 3;
-  const double apply = bench::median_seconds(c.repeats, [&] {
-    for (int i = 0; i < applications; ++i) PCApply(pc, r, z);
-  }) / applications;
+  const double apply = bench::median_seconds(c.repeats,
+                                             [&] {
+                                               for (int i = 0; i < applications; ++i) PCApply(pc, r, z);
+                                             }) /
+                       applications;
   bench::print_result("petsc", c, matrix.rows(), matrix.nonzeros(), setup, apply, answer);
   PCDestroy(&pc);
   VecDestroy(&r);

@@ -26,7 +26,9 @@ class Array {
   Array() = default;
   /// `n` elements, uninitialised.
   explicit Array(std::int64_t n, Device device = Device::host())
-      : data_(static_cast<T*>(allocate_bytes(n * static_cast<std::int64_t>(sizeof(T)), device))), size_(n), device_(device) {}
+      : data_(static_cast<T*>(allocate_bytes(n * static_cast<std::int64_t>(sizeof(T)), device))),
+        size_(n),
+        device_(device) {}
   /// `n` elements, each `value`.
   Array(std::int64_t n, T value, Device device = Device::host()) : Array(n, device) { fill(value); }
   Array(std::initializer_list<T> list) : Array(static_cast<std::int64_t>(list.size())) {

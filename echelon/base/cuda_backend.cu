@@ -27,9 +27,7 @@ void check(cudaError_t status, const char* call) {
 
 void select(int device) { check(cudaSetDevice(device), "cudaSetDevice"); }
 
-int blocks_for(std::int64_t n) {
-  return static_cast<int>((n + threads_a_block - 1) / threads_a_block);
-}
+int blocks_for(std::int64_t n) { return static_cast<int>((n + threads_a_block - 1) / threads_a_block); }
 
 int device_count() {
   int count = 0;

@@ -14,7 +14,8 @@ int Device::cuda_count() {
 }
 
 Device Device::cuda(int index) {
-  if (!cuda_backend()) throw Error(ErrorCode::device, "this build of echelon has no CUDA (nvcc was not found when it was configured)");
+  if (!cuda_backend())
+    throw Error(ErrorCode::device, "this build of echelon has no CUDA (nvcc was not found when it was configured)");
   const int count = cuda_count();
   if (count == 0) throw Error(ErrorCode::device, "no CUDA device: the driver reports none on this machine");
   if (index < 0 || index >= count) {

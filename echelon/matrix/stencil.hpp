@@ -56,9 +56,9 @@ class Stencil {
 };
 
 namespace stencils {
-Stencil star5();      // 2-D, ±1 on the axes
-Stencil star9();      // 2-D, ±1 and ±2 on the axes
-Stencil box9();       // 2-D, all of the 3×3 square
+Stencil star5();  // 2-D, ±1 on the axes
+Stencil star9();  // 2-D, ±1 and ±2 on the axes
+Stencil box9();   // 2-D, all of the 3×3 square
 Stencil star7();
 Stencil star13();     // ±1 and ±2 on the axes
 Stencil diamond13();  // star7 and the six (±1,∓1,0)-type points with coordinate sum 0

@@ -18,9 +18,9 @@ enum class Ordering { natural, rcm };
 
 /// What to do about a zero, tiny or (for IC) non-positive pivot.
 enum class ShiftPolicy {
-  none,      // stop and say where
-  automatic, // ILU: replace the pivot, and when that grows wild, the shift ladder; IC: the ladder
-  value      // factor A + value·diag(row scale) from the start; a bad pivot then stops
+  none,       // stop and say where
+  automatic,  // ILU: replace the pivot, and when that grows wild, the shift ladder; IC: the ladder
+  value       // factor A + value·diag(row scale) from the start; a bad pivot then stops
 };
 
 enum class SweepSchedule { automatic, sequential, levels, point_to_point };

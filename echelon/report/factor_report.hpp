@@ -11,34 +11,34 @@ namespace echelon {
 
 /// One bad pivot: where it was and what it was.
 struct PivotNote {
-  std::int64_t row = -1;      // scalar row in the user's numbering; for blocks, the block's first row
-  double value = 0;           // the pivot met (for a block: its smallest pivot)
-  double row_norm = 0;        // max_j |a_ij|, the scale of the relative test
-  std::int64_t level = -1;    // level of the dependency graph, -1 when not known
+  std::int64_t row = -1;    // scalar row in the user's numbering; for blocks, the block's first row
+  double value = 0;         // the pivot met (for a block: its smallest pivot)
+  double row_norm = 0;      // max_j |a_ij|, the scale of the relative test
+  std::int64_t level = -1;  // level of the dependency graph, -1 when not known
   enum class Kind { zero, tiny, negative, nonfinite_input, overflow } kind = Kind::zero;
 };
 
 const char* word(PivotNote::Kind kind);
 
 struct FactorReport {
-  std::string name = "none";       // "ilu", "ic", "jacobi", …
-  bool ok = true;                  // false: do not apply; `message` says why
-  std::string message;             // one sentence with the place, for people
-  int fill = 0;                    // level of fill
+  std::string name = "none";  // "ilu", "ic", "jacobi", …
+  bool ok = true;             // false: do not apply; `message` says why
+  std::string message;        // one sentence with the place, for people
+  int fill = 0;               // level of fill
   int block = 1;
   std::string ordering = "natural";
-  std::string kernel;              // what ran: "b=3", "generic b=11", "sequential reference"
-  std::string schedule;            // "sequential", "levels", "point-to-point"
-  std::int64_t levels = 0;         // length of the dependency chain of L, in tasks of the schedule
-  double fill_ratio = 0;           // nonzeros of L+U over those of A
-  std::int64_t bytes = 0;          // of the factors and their schedule
+  std::string kernel;                  // what ran: "b=3", "generic b=11", "sequential reference"
+  std::string schedule;                // "sequential", "levels", "point-to-point"
+  std::int64_t levels = 0;             // length of the dependency chain of L, in tasks of the schedule
+  double fill_ratio = 0;               // nonzeros of L+U over those of A
+  std::int64_t bytes = 0;              // of the factors and their schedule
   std::int64_t missing_diagonals = 0;  // inserted as zero before factoring
   std::int64_t perturbed_pivots = 0;   // pivots replaced (boosted), in the factorization that was kept
   std::vector<PivotNote> bad_pivots;   // the first 10 met, over all attempts
-  double shift = 0;                // α of A + α·diag(row scale) that was factored; 0 when A itself was
-  int shift_attempts = 0;          // factorizations thrown away on the way
-  double perturbation = 0;         // ‖change of the diagonal‖∞ / ‖A‖∞, boosts and shift together
-  double growth = 0;               // estimate of ‖(LU)⁻¹ e‖∞·‖A‖∞; above 1e8 a remark is made
+  double shift = 0;                    // α of A + α·diag(row scale) that was factored; 0 when A itself was
+  int shift_attempts = 0;              // factorizations thrown away on the way
+  double perturbation = 0;             // ‖change of the diagonal‖∞ / ‖A‖∞, boosts and shift together
+  double growth = 0;                   // estimate of ‖(LU)⁻¹ e‖∞·‖A‖∞; above 1e8 a remark is made
   double symbolic_seconds = 0, numeric_seconds = 0;
   std::vector<std::string> remarks;
 };

@@ -11,8 +11,19 @@
 namespace echelon {
 
 enum class Reason {
-  rtol, atol, nrbe,                      // converged
-  max_it, breakdown, indefinite_matrix, indefinite_pc, stagnated, nan, pc_failed, diverged, interrupted, time_limit
+  rtol,
+  atol,
+  nrbe,  // converged
+  max_it,
+  breakdown,
+  indefinite_matrix,
+  indefinite_pc,
+  stagnated,
+  nan,
+  pc_failed,
+  diverged,
+  interrupted,
+  time_limit
 };
 
 /// The word of the JSON report ("max_it").
@@ -20,20 +31,20 @@ const char* word(Reason reason);
 bool is_converged(Reason reason);
 
 struct [[nodiscard]] Report {
-  std::string solver;                 // "cg", "gmres", …
+  std::string solver;  // "cg", "gmres", …
   bool converged = false;
   Reason reason = Reason::max_it;
-  std::string message;                // one sentence: what happened and the next step
+  std::string message;  // one sentence: what happened and the next step
   std::int64_t iterations = 0;
-  double relative_residual = 1;       // ‖b−Ax‖/‖b‖ recomputed at the end (absolute when b = 0)
-  double nrbe = 0;                    // ‖r‖₂ / (‖b‖₂ + ‖A‖_∞ ‖x‖₂); NaN when ‖A‖ is unknown
-  std::vector<double> history;        // relative residual norm by iteration, the recurrence's; history[0] is the start
+  double relative_residual = 1;  // ‖b−Ax‖/‖b‖ recomputed at the end (absolute when b = 0)
+  double nrbe = 0;               // ‖r‖₂ / (‖b‖₂ + ‖A‖_∞ ‖x‖₂); NaN when ‖A‖ is unknown
+  std::vector<double> history;   // relative residual norm by iteration, the recurrence's; history[0] is the start
   double setup_seconds = 0, solve_seconds = 0;
-  std::int64_t restarts = 0;          // GMRES cycles, BiCGStab restarts
+  std::int64_t restarts = 0;  // GMRES cycles, BiCGStab restarts
   std::int64_t residual_replacements = 0;
   std::string basis_precision = "fp64";
   FactorReport preconditioner;
-  std::vector<std::string> remarks;   // what the user should know: fallbacks, repairs, projections
+  std::vector<std::string> remarks;  // what the user should know: fallbacks, repairs, projections
 };
 
 }  // namespace echelon
