@@ -18,6 +18,8 @@ constexpr double barrier_cost = 800;  // for two threads, and again for each dou
 constexpr double wait_cost = 150;     // a cache line travels between cores
 constexpr double task_cost = 20;
 constexpr double must_win = 0.85;  // of the sequential time
+// A shorter sequential sweep is left alone: looking for a plan takes some ten sweeps, and could save less than half of one.
+constexpr double worth_planning = 2e5;
 constexpr std::int32_t unlimited = std::numeric_limits<std::int32_t>::max();
 /// Tried in this order until one keeps the threads busy: the first have the fewest waits.
 constexpr TaskShape task_shapes[] = {{16, unlimited, TaskShape::Deal::planes},
@@ -117,7 +119,7 @@ SweepPlan make_plan(const TrianglePattern& triangle, int block, SweepSchedule wa
   if (wanted == SweepSchedule::levels) return level_plan(triangle, threads);
   if (wanted == SweepSchedule::point_to_point) return best_point_to_point(triangle, block, threads);
   const double bound = must_win * cost(triangle, block, 0, triangle.rows);
-  if (bound <= 2 * region_cost) return sequential_plan(triangle);
+  if (bound <= worth_planning) return sequential_plan(triangle);
   auto plan = best_point_to_point(triangle, block, threads);
   if (point_to_point_time(plan, triangle, block) < bound) return plan;
   plan = level_plan(triangle, threads);
