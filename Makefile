@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every target does all it needs, packages included. `make demo` and `make test` are the two a newcomer types.
 SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
 CMAKE ?= cmake
 LABEL ?= .
