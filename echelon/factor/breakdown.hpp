@@ -44,7 +44,7 @@ class PivotLog {
 
 struct Attempt {
   double shift = 0;
-  bool boost = false;  // replace a bad pivot by ±(boost size)·row scale and go on; otherwise leave it and go on
+  bool boost = false;  // a bad pivot becomes ±boost_size·row scale; otherwise ±row scale, so that the log goes on
 };
 
 /// Runs attempts by the policy until one is acceptable, and writes the outcome into `report` (ok, message, shift,
