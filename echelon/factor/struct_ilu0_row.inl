@@ -2,8 +2,8 @@
 // The mathematics of one grid point p, shared by every traversal. With w the point's row of A, for lower entries m
 // ascending:
 //   L_m = w_m D_k⁻¹ (k the neighbour),   w_t ← w_t − L_m U_ku for all u with o_m + o_u = o_t, ascending;   then D_p⁻¹.
-// Sweeps: y_p = r_p − Σ_m L_m y_k;   z_p = D_p⁻¹ (y_p − Σ_u U_u z_k), entries ascending. Entries outside the grid are
-// skipped. Bytes a point: 8 b² an entry read and written (factor), 8 b² an entry read (sweeps). Reads are safe because
+// Sweeps: y_p = r_p − Σ_m L_m y_k;   z_p = D_p⁻¹ (y_p − Σ_u U_u z_k), the farthest entry first (m ascending, u
+// descending). Entries outside the grid are skipped. Bytes a point: 8 b² an entry read and written (factor), 8 b² an entry read (sweeps). Reads are safe because
 // `inside` was asked for every neighbour first.
 #pragma once
 
@@ -95,15 +95,17 @@ ECHELON_FN void factor_point(const StructFactors<T>& F, const T* A, const GridPo
   invert_pivot<B>(rules, {point, point * b}, b, D, scale, work);
 }
 
-/// Entries [from, to) of point p: sum ← sum − Σ F_e x_neighbour
-template <int B, class T>
-ECHELON_FN void subtract_entries(const StructFactors<T>& F, const GridPoint& p, int from, int to, const T* x, T* sum) {
+/// sum ← sum − Σ F_e x_neighbour over the lower or the upper entries of point p, the farthest first.
+template <int B, bool is_lower, class T>
+ECHELON_FN void subtract_entries(const StructFactors<T>& F, const GridPoint& p, const T* x, T* sum) {
   const int b = extent<B>(F.block);
   const std::int64_t bb = std::int64_t{b} * b;
   const Grid& g = F.plan.grid;
   const std::int64_t points = g.nx * g.ny * g.nz;
   const std::int64_t point = neighbour(g, p, {});
-  for (int e = from; e < to; ++e) {
+  const int center = F.plan.center, last = static_cast<int>(F.plan.offsets.size()) - 1;
+  for (int n = 0; n < (is_lower ? center : last - center); ++n) {
+    const int e = is_lower ? n : last - n;
     if (!has_neighbour(g, p, F.plan.offsets[e])) continue;
     subtract_product<B>(b, F.values + (e * points + point) * bb, x + neighbour(g, p, F.plan.offsets[e]) * b, sum);
   }
@@ -113,10 +115,10 @@ template <int B, bool is_lower, class T>
 ECHELON_FN void sweep_point(const StructFactors<T>& F, const GridPoint& p, const T* r, T* x, T* sum) {
   const int b = extent<B>(F.block);
   const std::int64_t bb = std::int64_t{b} * b;
-  const int center = F.plan.center, entries = static_cast<int>(F.plan.offsets.size());
+  const int center = F.plan.center;
   const std::int64_t point = neighbour(F.plan.grid, p, {});
   for (int c = 0; c < b; ++c) sum[c] = r[point * b + c];
-  subtract_entries<B>(F, p, is_lower ? 0 : center + 1, is_lower ? center : entries, x, sum);
+  subtract_entries<B, is_lower>(F, p, x, sum);
   if (is_lower) {
     for (int c = 0; c < b; ++c) x[point * b + c] = sum[c];
   } else {

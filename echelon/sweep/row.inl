@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One row of a triangular sweep, L and U by one flag:
-//   L: x_i = r_i − Σ_j L_ij x_j          U: x_i = D_i⁻¹ (x_i − Σ_j U_ij x_j)          j ascending, one fma chain a scalar.
-// Shared by every traversal. Bytes a row: (8 b² + 2 or 4) an entry, 8 for the row's start, and 8 b² more for D⁻¹ in U.
+//   L: x_i = r_i − Σ_j L_ij x_j          U: x_i = D_i⁻¹ (x_i − Σ_j U_ij x_j)          one fma chain a scalar.
+// The farthest column comes first (L: j ascending, U: j descending), so that only the end of a row's chain waits for the
+// rows just before it. Shared by every traversal. Bytes a row: (8 b² + 2 or 4) an entry, 8 for the row's start, and 8 b² more for D⁻¹ in U.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,9 @@ ECHELON_FN void sweep_row(const SweepView<T>& view, std::int64_t s, T* scratch) 
   T fixed[B > 0 ? B : 1];
   T* sum = B > 0 ? fixed : scratch;
   for (int c = 0; c < b; ++c) sum[c] = view.r[i * b + c];
-  const std::int64_t end = view.start[s + 1];
-  for (std::int64_t p = view.start[s]; p < end; ++p) {
+  const std::int64_t begin = view.start[s], entries = view.start[s + 1] - begin;
+  for (std::int64_t e = 0; e < entries; ++e) {
+    const std::int64_t p = lower ? begin + e : begin + entries - 1 - e;
     const std::int64_t j = lower ? i - distance[p] : i + distance[p];
     subtract_product<B>(b, view.values + p * b * b, view.x + j * b, sum);
   }

@@ -96,7 +96,9 @@ std::vector<T> apply(const IluFactors<T>& factors, const std::vector<T>& r) {
     for (const auto& [j, L] : factors.lower[i]) subtract_vector(b, L, &z[j * b], &z[i * b]);
   }
   for (int i = n - 1; i >= 0; --i) {
-    for (const auto& [j, U] : factors.upper[i]) subtract_vector(b, U, &z[j * b], &z[i * b]);
+    for (auto at = factors.upper[i].rbegin(); at != factors.upper[i].rend(); ++at) {
+      subtract_vector(b, at->second, &z[at->first * b], &z[i * b]);
+    }
     const std::vector<T> sum(z.begin() + i * b, z.begin() + (i + 1) * b);
     const auto& D = factors.inverse_diagonal[i];
     for (int c = 0; c < b; ++c) {
