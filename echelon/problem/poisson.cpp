@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // −h²Δu: off-diagonals −w_o, diagonal Σ w_o over the whole stencil, so that neighbours outside are the zero boundary values.
-#include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/spacing.hpp"
 
 namespace echelon::problems {
-namespace {
-
-/// All of the 3×3×3 cube, or of its 3×3 slice in the plane of the coupled axes.
-bool is_full_box(const Stencil& stencil, const Spacing& space) {
-  const int axes = space.coupled[0] + space.coupled[1] + space.coupled[2];
-  const int full = axes == 3 ? 27 : 9;
-  const auto near = [](const Offset& o) { return std::abs(o.x) <= 1 && std::abs(o.y) <= 1 && std::abs(o.z) <= 1; };
-  return axes >= 2 && stencil.size() == full && std::all_of(stencil.offsets().begin(), stencil.offsets().end(), near);
-}
-
-}  // namespace
 
 StructMatrix<double> poisson(Grid grid, const Stencil& stencil) {
   StructMatrix<double> A(grid, stencil, 1);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "echelon/matrix/struct_matrix.hpp"
 
@@ -23,6 +24,22 @@ struct ConvDiffOptions {
 /// −Δu + Pe (v/|v|)·∇u, Dirichlet, rows multiplied by h² as for `poisson`: second-order differences for diffusion,
 /// first-order upwind ones for convection. The stencil must be star5, star7 or their 1-D kin: ±1 along the axes.
 StructMatrix<double> convection_diffusion(Grid grid, const Stencil& stencil, const ConvDiffOptions& options = {});
+
+/// A coefficient at a point of the unit cube; called from several threads at once.
+using Coefficient = std::function<double(double x, double y, double z)>;
+/// exp(½ ln C · cos 2πx cos 2πy cos 2πz): from C^−½ to C^½, without a jump. Throws Error(bad_argument) for C < 1.
+Coefficient smooth_coefficient(double contrast);
+/// Cubes of side ¼ like a chessboard, 1 and C in turn. Throws Error(bad_argument) unless C is positive.
+Coefficient jump_coefficient(double contrast);
+
+struct VarPoissonOptions {
+  Coefficient kappa = smooth_coefficient(100);  // positive everywhere
+  double anisotropy[3] = {1, 1, 1};             // a factor of κ along x, y and z
+};
+/// −∇·(κ diag(εx, εy, εz) ∇u), Dirichlet, on the points of `poisson` and with rows multiplied by its h². Unit stars: κ at
+/// the points, harmonic means on the faces between them. The full box: bilinear or trilinear elements, κ at their centres.
+/// Symmetric positive definite. Throws Error(bad_argument) for other stencils and for coefficients that are not positive.
+StructMatrix<double> variable_poisson(Grid grid, const Stencil& stencil, const VarPoissonOptions& options = {});
 
 /// Random values in (−1, 1); the diagonal is 1 to 2 larger than the sum of the row's other magnitudes, so scalar rows and
 /// blocks are strictly dominant. A value depends on the seed and its own place only: the same bits for every thread count.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "echelon/base/error.hpp"
 
@@ -30,6 +31,18 @@ Spacing spacing(const char* problem, const Grid& grid, const Stencil& stencil) {
     if (result.coupled[d]) result.smallest = std::min(result.smallest, result.h[d]);
   }
   return result;
+}
+
+bool is_unit_star(const Stencil& stencil) {
+  return std::all_of(stencil.offsets().begin(), stencil.offsets().end(),
+                     [](const Offset& o) { return std::abs(o.x) + std::abs(o.y) + std::abs(o.z) <= 1; });
+}
+
+bool is_full_box(const Stencil& stencil, const Spacing& space) {
+  const int axes = space.coupled[0] + space.coupled[1] + space.coupled[2];
+  const int full = axes == 3 ? 27 : 9;
+  const auto near = [](const Offset& o) { return std::abs(o.x) <= 1 && std::abs(o.y) <= 1 && std::abs(o.z) <= 1; };
+  return axes >= 2 && stencil.size() == full && std::all_of(stencil.offsets().begin(), stencil.offsets().end(), near);
 }
 
 }  // namespace echelon::problems

@@ -16,4 +16,9 @@ struct Spacing {
 /// symmetry, or an axis with more than one point that the stencil never reaches along.
 Spacing spacing(const char* problem, const Grid& grid, const Stencil& stencil);
 
+/// ±1 along the axes and nothing else: star5, star7 and their 1-D kin.
+bool is_unit_star(const Stencil& stencil);
+/// All of the 3×3×3 cube, or of its 3×3 slice in the plane of the coupled axes.
+bool is_full_box(const Stencil& stencil, const Spacing& space);
+
 }  // namespace echelon::problems
