@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Carries out a sweep plan: body(begin, end, thread) for ranges of positions, each once, never before what it needs.
 // A task's writes are published by a release store of its thread's progress and seen through the acquire load of a wait.
-// Waits spin for a while and then yield, since there may be more threads than processors. When the run time gives fewer
-// threads than the plan was made for (nested regions, limits), the first does everything in order.
+// When the run time gives fewer threads than the plan was made for (nested regions, limits), the first does everything in
+// order.
 #pragma once
 
 #include <omp.h>
@@ -10,9 +10,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <thread>
 
 #include "echelon/base/threads.hpp"
+#include "echelon/schedule/spin_wait.hpp"
 #include "echelon/schedule/sweep_plan.hpp"
 
 namespace echelon {
@@ -29,28 +29,13 @@ class Progress {
     lines_[static_cast<std::size_t>(thread)].tasks.store(tasks, std::memory_order_release);
   }
   void wait_for(const SweepPlan::Wait& wait) const {
-    constexpr int spins_before_yield = 2000;
-    const auto& tasks = lines_[static_cast<std::size_t>(wait.thread)].tasks;
-    for (int spins = 0; tasks.load(std::memory_order_acquire) < wait.tasks; ++spins) {
-      if (spins < spins_before_yield) {
-        pause();
-      } else {
-        std::this_thread::yield();
-      }
-    }
+    wait_until_at_least(lines_[static_cast<std::size_t>(wait.thread)].tasks, wait.tasks);
   }
 
  private:
   struct alignas(64) Line {
     std::atomic<std::int32_t> tasks{0};
   };
-  static void pause() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-  }
   std::unique_ptr<Line[]> lines_;
   int threads_;
 };
