@@ -20,7 +20,7 @@
 #include "echelon/report/timer.hpp"
 #include "echelon/schedule/rcm.hpp"
 #include "echelon/schedule/run_plan.hpp"
-#include "echelon/sweep/triangular_sweep.hpp"
+#include "echelon/sweep/triangular_solve.hpp"
 
 namespace echelon {
 namespace {
@@ -64,14 +64,13 @@ class BlockIlu final : public Ilu<T>::Impl {
   Triangles<T> factors_;
   SweepPlan lower_plan_, upper_plan_;
   mutable Progress progress_;
-  SweepKernels<T> sweeps_;
+  TriangularSolve<T> sweeps_;
   FactorRange<T> factor_rows_ = nullptr;
   std::vector<RowWorkspace<T>> workspaces_;
   Array<T> dense_, small_;
   Array<T*> targets_;
   Array<int> swaps_;
-  mutable Array<T> scratch_;        // one vector: the permuted right-hand side, and the growth estimate
-  mutable Array<T> sweep_scratch_;  // generic blocks: a row a thread
+  mutable Array<T> scratch_;  // one vector: the permuted right-hand side, and the growth estimate
   PivotLog log_;
   double norm_ = 0;
 };
@@ -92,7 +91,7 @@ BlockIlu<T>::BlockIlu(const BlockCsr<T>& A, const IluOptions& options, bool posi
   const int team = threads();
   make_plans(team);
   progress_ = Progress(team);
-  sweeps_ = sweep_kernels<T>(A.block(), factors_.lower.narrow);
+  sweeps_ = TriangularSolve<T>(factors_, team);
   factor_rows_ = factor_kernel<T>(A.block(), factors_.lower.narrow);
   make_workspaces();
   fill_report(A);
@@ -160,7 +159,6 @@ void BlockIlu<T>::make_workspaces() {
     }
   }
   scratch_ = Array<T>(n * b);
-  sweep_scratch_ = Array<T>(std::max<std::int64_t>(team, upper_plan_.threads) * b);
 }
 
 template <class T>
@@ -170,13 +168,14 @@ void BlockIlu<T>::fill_report(const BlockCsr<T>& A) {
   about.fill = options_.fill;
   about.block = A.block();
   about.ordering = natural() ? "natural" : "rcm";
-  about.kernel = fmt::format("{}b={}", A.block() > 8 ? "generic " : "", A.block());
+  about.kernel = sweeps_.kernel_name(A.block());
   about.schedule = word(lower_plan_.kind);
   about.levels = lower_plan_.levels;
   const auto stored = factors_.lower.entries() + factors_.upper.entries() + factors_.rows;
   about.fill_ratio = A.blocks() > 0 ? static_cast<double>(stored) / static_cast<double>(A.blocks()) : 1;
   about.bytes = factors_.bytes() + lower_plan_.bytes() + upper_plan_.bytes() + order_.bytes() + position_.bytes() +
-                original_.start.bytes() + original_.column.bytes() + dense_.bytes() + targets_.bytes() + scratch_.bytes();
+                original_.start.bytes() + original_.column.bytes() + dense_.bytes() + targets_.bytes() + scratch_.bytes() +
+                sweeps_.bytes();
   about.bad_pivots.reserve(PivotLog::kept);
 }
 
@@ -229,23 +228,7 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
 
 template <class T>
 void BlockIlu<T>::sweep(const T* r, T* x) const {
-  const auto view = [&](const TrianglePattern& triangle, const Array<T>& values, const T* from) {
-    return SweepView<T>{factors_.rows,
-                        factors_.block,
-                        triangle.start.data(),
-                        with_distances(triangle, [](const auto* d) { return static_cast<const void*>(d); }),
-                        values.data(),
-                        factors_.inverse_diagonal.data(),
-                        from,
-                        x};
-  };
-  const auto run = [&](const SweepPlan& plan, const SweepView<T>& rows, typename SweepKernels<T>::Range kernel) {
-    run_plan(plan, progress_, [&](std::int64_t begin, std::int64_t end, int thread) {
-      kernel(rows, begin, end, sweep_scratch_.data() + std::int64_t{thread} * factors_.block);
-    });
-  };
-  run(lower_plan_, view(factors_.lower, factors_.lower_values, r), sweeps_.lower);
-  run(upper_plan_, view(factors_.upper, factors_.upper_values, x), sweeps_.upper);
+  sweeps_.run(factors_, lower_plan_, upper_plan_, progress_, r, x);
 }
 
 template <class T>

@@ -3,7 +3,7 @@
 // b = 1 … 8 are specialised, others run a generic kernel; the results are the same bits.
 #pragma once
 
-#include "echelon/sweep/row.inl"
+#include "echelon/sweep/rows_together.inl"
 
 namespace echelon {
 
@@ -16,5 +16,9 @@ struct SweepKernels {
 /// Narrow kernels (16-bit distances) exist for block 1.
 template <class T>
 SweepKernels<T> sweep_kernels(int block, bool narrow);
+
+/// For views of block 1 that say which rows go together; the same bits.
+template <class T>
+SweepKernels<T> sweep_kernels_together(bool narrow);
 
 }  // namespace echelon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traversal of a range of rows by one thread, for every SIMD target. The mathematics is in row.inl.
+// Traversal of a range of rows by one thread, for every SIMD target. The mathematics is in row.inl and rows_together.inl.
 #include "echelon/sweep/triangular_sweep.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +16,17 @@ void sweep_range(const SweepView<T>& view, std::int64_t begin, std::int64_t end,
   // A copy: the compiler then knows that stores to x leave the pointers alone.
   const SweepView<T> local = view;
   for (std::int64_t s = begin; s < end; ++s) sweep_row<lower, B, Distance>(local, s, scratch);
+}
+
+template <bool lower, class Distance, class T>
+void sweep_range_in_runs(const SweepView<T>& view, std::int64_t begin, std::int64_t end, T*) {
+  const SweepView<T> local = view;
+  sweep_range_together<lower, Distance>(local, begin, end);
+}
+
+template <class Distance, class T>
+SweepKernels<T> both_in_runs() {
+  return {sweep_range_in_runs<true, Distance, T>, sweep_range_in_runs<false, Distance, T>};
 }
 
 template <int B, class Distance, class T>
@@ -41,6 +52,12 @@ SweepKernels<T> choose_sweep(int block, bool narrow) {
 
 SweepKernels<double> choose_sweep_double(int block, bool narrow) { return choose_sweep<double>(block, narrow); }
 SweepKernels<float> choose_sweep_float(int block, bool narrow) { return choose_sweep<float>(block, narrow); }
+SweepKernels<double> choose_runs_double(bool narrow) {
+  return narrow ? both_in_runs<std::uint16_t, double>() : both_in_runs<std::int32_t, double>();
+}
+SweepKernels<float> choose_runs_float(bool narrow) {
+  return narrow ? both_in_runs<std::uint16_t, float>() : both_in_runs<std::int32_t, float>();
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace echelon
@@ -50,6 +67,8 @@ HWY_AFTER_NAMESPACE();
 namespace echelon {
 HWY_EXPORT(choose_sweep_double);
 HWY_EXPORT(choose_sweep_float);
+HWY_EXPORT(choose_runs_double);
+HWY_EXPORT(choose_runs_float);
 
 template <>
 SweepKernels<double> sweep_kernels<double>(int block, bool narrow) {
@@ -58,6 +77,14 @@ SweepKernels<double> sweep_kernels<double>(int block, bool narrow) {
 template <>
 SweepKernels<float> sweep_kernels<float>(int block, bool narrow) {
   return HWY_DYNAMIC_DISPATCH(choose_sweep_float)(block, narrow);
+}
+template <>
+SweepKernels<double> sweep_kernels_together<double>(bool narrow) {
+  return HWY_DYNAMIC_DISPATCH(choose_runs_double)(narrow);
+}
+template <>
+SweepKernels<float> sweep_kernels_together<float>(bool narrow) {
+  return HWY_DYNAMIC_DISPATCH(choose_runs_float)(narrow);
 }
 
 }  // namespace echelon

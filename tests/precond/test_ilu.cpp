@@ -53,7 +53,7 @@ TEST(Ilu, ThreeByThreeByHand) {
   EXPECT_EQ(z[2], 3);
   const auto& report = M.report();
   EXPECT_EQ(report.name, "ilu");
-  EXPECT_EQ(report.kernel, "b=1");
+  EXPECT_EQ(report.kernel, "b=1, equal rows together");
   EXPECT_EQ(report.fill_ratio, 1);
   EXPECT_EQ(report.perturbation, 0);
   // ‖A‖∞ = 11; A z = e gives z = (9/32, −1/16, 3/16).

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/sweep/triangular_solve.hpp"
+
+#include <fmt/format.h>
+
+#include "echelon/sweep/rows_together.hpp"
+
+namespace echelon {
+
+template <class T>
+TriangularSolve<T>::TriangularSolve(const Triangles<T>& factors, int threads)
+    : kernels_(sweep_kernels<T>(factors.block, factors.lower.narrow)), scratch_(std::int64_t{threads} * factors.block) {
+  if (factors.block > 1) return;
+  const auto runs = sweep_kernels_together<T>(factors.lower.narrow);
+  lower_together_ = rows_together(factors.lower, Side::lower);
+  upper_together_ = rows_together(factors.upper, Side::upper);
+  if (!lower_together_.empty()) kernels_.lower = runs.lower;
+  if (!upper_together_.empty()) kernels_.upper = runs.upper;
+}
+
+template <class T>
+void TriangularSolve<T>::run(const Triangles<T>& factors, const SweepPlan& lower_plan, const SweepPlan& upper_plan,
+                             Progress& progress, const T* r, T* x) const {
+  const auto sweep = [&](const TrianglePattern& triangle, const Array<T>& values, const Array<std::uint8_t>& together,
+                         const SweepPlan& plan, typename SweepKernels<T>::Range kernel, const T* from) {
+    const SweepView<T> view{factors.rows,
+                            factors.block,
+                            triangle.start.data(),
+                            with_distances(triangle, [](const auto* d) { return static_cast<const void*>(d); }),
+                            values.data(),
+                            factors.inverse_diagonal.data(),
+                            from,
+                            x,
+                            together.data()};
+    run_plan(plan, progress, [&](std::int64_t begin, std::int64_t end, int thread) {
+      kernel(view, begin, end, scratch_.data() + std::int64_t{thread} * factors.block);
+    });
+  };
+  sweep(factors.lower, factors.lower_values, lower_together_, lower_plan, kernels_.lower, r);
+  sweep(factors.upper, factors.upper_values, upper_together_, upper_plan, kernels_.upper, x);
+}
+
+template <class T>
+std::string TriangularSolve<T>::kernel_name(int block) const {
+  return fmt::format("{}b={}{}", block > 8 ? "generic " : "", block, rows_go_together() ? ", equal rows together" : "");
+}
+
+template class TriangularSolve<double>;
+template class TriangularSolve<float>;
+
+}  // namespace echelon
