@@ -77,19 +77,27 @@ StructMatrix<T>::StructMatrix(Grid grid, Stencil stencil, int dof)
       stencil_(std::move(stencil)),
       dof_(dof),
       layout_(Layout::user({}, 0)),
-      values_(checked_size(grid, stencil_, dof, sizeof(T))) {
+      values_(std::make_shared<Array<T>>(checked_size(grid, stencil_, dof, sizeof(T)))) {
   layout_ = Layout::user(grid_, stencil_.size());
-#pragma omp parallel num_threads(threads_for(values_.size()))
+  T* values = values_->data();
+#pragma omp parallel num_threads(threads_for(values_->size()))
   {
-    const auto [begin, end] = share(values_.size(), omp_get_thread_num(), omp_get_num_threads());
-    std::fill(values_.data() + begin, values_.data() + end, T(0));
+    const auto [begin, end] = share(values_->size(), omp_get_thread_num(), omp_get_num_threads());
+    std::fill(values + begin, values + end, T(0));
   }
+}
+
+template <class T>
+Array<T>& StructMatrix<T>::own() {
+  if (values_.use_count() > 1) values_ = std::make_shared<Array<T>>(values_->clone());
+  return *values_;
 }
 
 template <class T>
 void StructMatrix<T>::fill(const Fill& function) {
   std::exception_ptr failure;
-#pragma omp parallel for num_threads(threads_for(values_.size())) schedule(static)
+  own();  // before there are threads
+#pragma omp parallel for num_threads(threads_for(values_->size())) schedule(static)
   for (std::int64_t point = 0; point < grid_.points(); ++point) {
     try {
       const Point p = coordinates(grid_, point);
@@ -118,13 +126,14 @@ std::span<const T> StructMatrix<T>::block(std::int64_t point, int entry) const {
                                                     point, entry, grid_.points(), stencil_.size()));
   }
   const std::int64_t a_block = std::int64_t{dof_} * dof_;
-  return {values_.data() + layout_.at(point, entry) * a_block, static_cast<std::size_t>(a_block)};
+  return {values_->data() + layout_.at(point, entry) * a_block, static_cast<std::size_t>(a_block)};
 }
 
 template <class T>
 std::span<T> StructMatrix<T>::block(std::int64_t point, int entry) {
+  T* values = own().data();
   const auto found = std::as_const(*this).block(point, entry);
-  return {values_.data() + (found.data() - values_.data()), found.size()};
+  return {values + (found.data() - values), found.size()};
 }
 
 template <class T>
@@ -144,7 +153,7 @@ template <class T>
 double StructMatrix<T>::norm_inf() const {
   double largest = 0;
   bool has_nan = false;
-#pragma omp parallel for num_threads(threads_for(values_.size())) reduction(max                             \
+#pragma omp parallel for num_threads(threads_for(values_->size())) reduction(max                             \
                                                                             : largest) reduction(||         \
                                                                                                  : has_nan) \
     schedule(static)
@@ -154,7 +163,7 @@ double StructMatrix<T>::norm_inf() const {
       double sum = 0;
       for (int e = 0; e < stencil_.size(); ++e) {
         if (!has_neighbour(grid_, p, stencil_.offsets()[e])) continue;
-        const T* A = values_.data() + layout_.at(point, e) * dof_ * dof_;
+        const T* A = values_->data() + layout_.at(point, e) * dof_ * dof_;
         for (int c = 0; c < dof_; ++c) sum += std::abs(static_cast<double>(A[c * dof_ + r]));
       }
       largest = std::max(largest, sum);

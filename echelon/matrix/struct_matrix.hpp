@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "echelon/base/array.hpp"
@@ -54,8 +55,11 @@ class StructMatrix final : public Operator<T> {
   /// The block of (point, entry), b·b values, column-major.
   std::span<T> block(std::int64_t point, int entry);
   std::span<const T> block(std::int64_t point, int entry) const;
-  std::span<T> values() { return values_.span(); }
-  std::span<const T> values() const { return values_.span(); }
+  std::span<T> values() { return own().span(); }
+  std::span<const T> values() const { return values_->span(); }
+  /// The values as they are now, kept without a copy: a later write to this matrix goes to values of its own. (A span that
+  /// was taken for writing before must not be used after.)
+  std::shared_ptr<const Array<T>> share_values() const { return values_; }
 
   void apply(const Vector<T>& x, Vector<T>& y) const override;
   void residual(const Vector<T>& b, const Vector<T>& x, Vector<T>& r) const override;
@@ -67,7 +71,9 @@ class StructMatrix final : public Operator<T> {
   Stencil stencil_;
   int dof_;
   Layout layout_;
-  Array<T> values_;
+  /// The values for writing; copied first when someone shares them.
+  Array<T>& own();
+  std::shared_ptr<Array<T>> values_;
 };
 
 /// Block CSR with the blocks of neighbours inside the grid (stored zeros are kept: the pattern is the stencil's).

@@ -68,7 +68,9 @@ template <class T>
 Ilu<T> ilu(const BlockCsr<T>& A, const IluOptions& options = {});
 template <class T>
 Ilu<T> ic(const BlockCsr<T>& A, const IluOptions& options = {});
-/// On a structured grid; fill 0 by the plain sequential algorithm on the stencil, which is the reference for the fast ones.
+/// On a structured grid, without indices; fill k is ILU(0) on the stencil grown by the level-of-fill rule. The schedule
+/// `sequential` takes the plain point-by-point algorithm, the reference of the fast ones. Where only the diagonal changes
+/// (star5, star7) the factors share A's values.
 template <class T>
 Ilu<T> ilu(const StructMatrix<T>& A, const IluOptions& options = {});
 template <class T>

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ILU(0) and IC(0) of a structured matrix by the sequential reference: checks, allocation, look-up; points are the business
-// of factor/struct_ilu0. Fill above 0 and other orderings leave the stencil, so they go through block CSR, and say so.
+// ILU(k) and IC(k) of a structured matrix: checks, allocation, look-up, and the order of the steps
+//   grown stencil → kernels → schedules → factor by the policy;
+// points are the business of factor/ and sweep/. Another ordering leaves the grid: it goes through block CSR, and says so.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <vector>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
-#include "echelon/factor/struct_ilu0.hpp"
+#include "echelon/base/threads.hpp"
+#include "echelon/factor/stencil_fill.hpp"
+#include "echelon/factor/struct_factor.hpp"
 #include "echelon/matrix/shapes.hpp"
 #include "echelon/matrix/vector_checks.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/report/timer.hpp"
+#include "echelon/schedule/line_groups.hpp"
+#include "echelon/sweep/struct_sweep.hpp"
 
 namespace echelon {
 namespace {
@@ -43,6 +51,14 @@ void require_same_shape(const StructMatrix<T>& A, const Grid& grid, const Stenci
                   "grid {}x{}x{}, {} entries, {} unknowns a point",
                   A.grid().nx, A.grid().ny, A.grid().nz, A.stencil().size(), A.dof(), grid.nx, grid.ny, grid.nz,
                   stencil.size(), dof));
+}
+
+/// How many (point, entry) have their neighbour inside the grid.
+std::int64_t points_with(const Grid& grid, std::span<const Offset> offsets) {
+  const auto along = [](std::int64_t n, int d) { return std::max<std::int64_t>(0, n - std::abs(std::int64_t{d})); };
+  std::int64_t count = 0;
+  for (const Offset& o : offsets) count += along(grid.nx, o.x) * along(grid.ny, o.y) * along(grid.nz, o.z);
+  return count;
 }
 
 /// In the order of the rows, so that it is block CSR's.
@@ -79,31 +95,53 @@ class StructIlu final : public Ilu<T>::Impl {
   void refactor(const StructMatrix<T>& A) override;
   BlockCsr<T> lower() const override;
   BlockCsr<T> upper() const override;
-  std::span<const std::int32_t> order() const override { return order_.span(); }
+  std::span<const std::int32_t> order() const override;
 
  private:
-  void plan_elimination();
+  int entries() const { return static_cast<int>(plan_.offsets.size()); }
+  std::int64_t block_scalars() const { return std::int64_t{dof_} * dof_; }
+  std::int64_t plane() const { return grid_.points() * block_scalars(); }
+  void choose_kernels();
+  void allocate();
+  void make_schedules();
+  void make_workspaces();
+  void fill_report();
   void factor(const StructMatrix<T>& A);
   void attempt(const StructMatrix<T>& A, const Attempt& attempt);
+  void place_planes(const StructMatrix<T>& A);
+  void place_triangles();
   double growth();
+  double growth_bound() const;
+  void sweep(const T* r, T* x) const;
+  const T* plane_of(int entry) const;
   BlockCsr<T> triangle(int first_entry, int last_entry) const;
-  StructFactors<T> view() const;
 
   IluOptions options_;
   bool positive_;
   std::string title_;
   Grid grid_;
-  Stencil stencil_;
+  Stencil stencil_;  // A's
   int dof_;
-  std::vector<std::int32_t> first_;
-  std::vector<Meeting> meeting_;
-  mutable Array<T> values_;  // the kernels' view is one for factoring and sweeping
-  Array<std::int32_t> order_;
-  Array<T> small_, scratch_;
-  mutable Array<T> sum_;
+  EliminationPlan plan_;  // on the stencil grown by the fill
+  StructFactorKernel<T> factor_kernel_;
+  StructSweepKernels<T> sweeps_;
+  Array<T> factors_;                        // planes of L and U in the order of the stencil; only D⁻¹ when diagonal_only
+  std::shared_ptr<const Array<T>> shared_;  // A's values, when the factors are A's own off the diagonal
+  std::vector<const T*> from_;              // A's plane an entry, or null
+  std::vector<T*> to_;                      // the factors' plane an entry
+  T* inverse_ = nullptr;
+  std::vector<TriangleEntry> lower_entries_, upper_entries_;
+  LineGroups factor_groups_, lower_groups_, upper_groups_;
+  GroupProgress factor_progress_;
+  mutable GroupProgress lower_progress_, upper_progress_;
+  std::vector<StructFactorWorkspace<T>> workspaces_;
+  Array<T> rows_, small_;
   Array<int> swaps_;
-  std::vector<std::uint8_t> inside_;
-  StructIluKernels<T> kernels_;
+  Array<std::int64_t> moved_;
+  std::int64_t scratch_bytes_ = 0;
+  mutable Array<std::byte> sweep_scratch_;
+  mutable Array<std::int32_t> order_;
+  Array<T> probe_;  // for the growth estimate, where the bound does not answer
   PivotLog log_;
   double norm_ = 0;
 };
@@ -112,64 +150,137 @@ template <class T>
 StructIlu<T>::StructIlu(const StructMatrix<T>& A, const IluOptions& options, bool positive)
     : options_(options),
       positive_(positive),
-      title_(positive ? "IC(0)" : "ILU(0)"),
+      title_(fmt::format("{}({})", positive ? "IC" : "ILU", options.fill)),
       grid_(A.grid()),
       stencil_(A.stencil()),
       dof_(A.dof()),
-      kernels_(struct_ilu_kernels<T>(A.dof())) {
+      plan_(grown(A.stencil(), options.fill)) {
   Timer timer;
-  const std::int64_t points = grid_.points();
-  if (points > std::numeric_limits<std::int32_t>::max()) {
-    throw Error(ErrorCode::bad_argument, fmt::format("{} grid points: at most 2^31 − 1 can be factored", points));
+  if (grid_.points() > std::numeric_limits<std::int32_t>::max()) {
+    throw Error(ErrorCode::bad_argument, fmt::format("{} grid points: at most 2^31 − 1 can be factored", grid_.points()));
   }
-  const std::int64_t scalars = static_cast<std::int64_t>(A.values().size());
-  require_memory((scalars + A.rows()) * static_cast<std::int64_t>(sizeof(T)) + points * 4, title_);
-  const std::int64_t b = dof_;
-  values_ = Array<T>(scalars);
-  order_ = Array<std::int32_t>(points);
-  for (std::int64_t i = 0; i < points; ++i) order_[i] = static_cast<std::int32_t>(i);
-  small_ = Array<T>(3 * b * b);
-  swaps_ = Array<int>(b);
-  sum_ = Array<T>(b);
-  scratch_ = Array<T>(A.rows());
-  inside_.resize(static_cast<std::size_t>(stencil_.size()));
-  plan_elimination();
-  auto& about = this->report;
-  about.name = positive ? "ic" : "ilu";
-  about.block = dof_;
-  about.kernel = "sequential reference, " + shapes::kernel_name(dof_);
-  about.schedule = "sequential";
-  about.levels = points;
-  about.fill_ratio = 1;
-  about.bytes = values_.bytes() + order_.bytes() + scratch_.bytes();
-  about.bad_pivots.reserve(PivotLog::kept);
-  about.symbolic_seconds = timer.seconds();
+  choose_kernels();
+  allocate();
+  make_schedules();
+  make_workspaces();
+  fill_report();
+  this->report.symbolic_seconds = timer.seconds();
   factor(A);
 }
 
 template <class T>
-void StructIlu<T>::plan_elimination() {
-  const auto offsets = stencil_.offsets();
-  first_.assign(1, 0);
-  for (int m = 0; m < stencil_.center(); ++m) {
-    for (int u = stencil_.center() + 1; u < stencil_.size(); ++u) {
-      const int target =
-          stencil_.find({offsets[m].x + offsets[u].x, offsets[m].y + offsets[u].y, offsets[m].z + offsets[u].z});
-      if (target >= 0) meeting_.push_back({u, target});
-    }
-    first_.push_back(static_cast<std::int32_t>(meeting_.size()));
+void StructIlu<T>::choose_kernels() {
+  const bool few_along = plan_.center - plan_.along_begin <= most_along && plan_.along_end - plan_.center - 1 <= most_along;
+  if (dof_ == 1 && few_along && options_.schedule != SweepSchedule::sequential) {
+    factor_kernel_ = scalar_struct_factor<T>();
+    sweeps_ = scalar_struct_sweep<T>(sizeof(T) == 8 ? Stored::fp64 : Stored::fp32);
+    this->report.kernel = "lines, b=1";
+  } else {
+    factor_kernel_ = point_struct_factor<T>(dof_);
+    sweeps_ = point_struct_sweep<T>(dof_);
+    this->report.kernel = "points, " + shapes::kernel_name(dof_);
   }
 }
 
 template <class T>
-StructFactors<T> StructIlu<T>::view() const {
-  return {{grid_, stencil_.offsets(), stencil_.center(), first_, meeting_}, dof_, values_.data()};
+void StructIlu<T>::allocate() {
+  const std::int64_t planes = plan_.diagonal_only ? 1 : entries();
+  require_memory(planes * plane() * static_cast<std::int64_t>(sizeof(T)), title_);
+  factors_ = Array<T>(planes * plane());
+  inverse_ = factors_.data() + (plan_.diagonal_only ? 0 : plan_.center * plane());
+  from_.resize(plan_.offsets.size());
+  to_.resize(plan_.offsets.size());
+  for (int e = 0; e < entries(); ++e) to_[e] = plan_.diagonal_only ? nullptr : factors_.data() + e * plane();
+  lower_entries_.resize(static_cast<std::size_t>(plan_.center));
+  upper_entries_.resize(plan_.offsets.size() - static_cast<std::size_t>(plan_.center) - 1);
+}
+
+template <class T>
+void StructIlu<T>::make_schedules() {
+  const std::int64_t work = grid_.points() * entries() * block_scalars();
+  const int team = options_.schedule == SweepSchedule::sequential ? 1 : threads_for(work);
+  const std::span<const Offset> offsets(plan_.offsets);
+  std::vector<Offset> mirrored;
+  for (const Offset& o : offsets.subspan(static_cast<std::size_t>(plan_.center) + 1)) mirrored.push_back({-o.x, -o.y, -o.z});
+  const auto earlier = offsets.first(static_cast<std::size_t>(plan_.center));
+  factor_groups_ = LineGroups(grid_, earlier, factor_kernel_.shape, team);
+  lower_groups_ = LineGroups(grid_, earlier, sweeps_.shape, team);
+  upper_groups_ = LineGroups(grid_, mirrored, sweeps_.shape, team);
+  factor_progress_ = GroupProgress(factor_groups_.groups());
+  lower_progress_ = GroupProgress(lower_groups_.groups());
+  upper_progress_ = GroupProgress(upper_groups_.groups());
+}
+
+template <class T>
+void StructIlu<T>::make_workspaces() {
+  constexpr std::int64_t width = 8, alignment = 64;
+  const std::int64_t team = factor_groups_.threads(), bb = block_scalars(), e = entries();
+  const std::int64_t row = dof_ == 1 ? width * e : bb;
+  const std::int64_t spaced = (row * static_cast<std::int64_t>(sizeof(T)) + alignment - 1) / alignment * alignment /
+                              static_cast<std::int64_t>(sizeof(T));
+  workspaces_.resize(static_cast<std::size_t>(team));
+  rows_ = Array<T>(team * spaced);
+  small_ = Array<T>(team * 2 * bb);
+  swaps_ = Array<int>(team * dof_);
+  moved_ = Array<std::int64_t>(team * factor_kernel_.shape.lines * e);
+  for (std::int64_t t = 0; t < team; ++t) {
+    auto& own = workspaces_[static_cast<std::size_t>(t)];
+    own.rows = rows_.data() + t * spaced;
+    own.small = small_.data() + t * 2 * bb;
+    own.swaps = swaps_.data() + t * dof_;
+    own.moved = moved_.data() + t * factor_kernel_.shape.lines * e;
+  }
+  scratch_bytes_ = (sweep_scratch_bytes(sweeps_.shape.lines, e, dof_) + alignment - 1) / alignment * alignment;
+  sweep_scratch_ = Array<std::byte>(scratch_bytes_ * std::max(lower_groups_.threads(), upper_groups_.threads()));
+}
+
+template <class T>
+void StructIlu<T>::fill_report() {
+  auto& about = this->report;
+  about.name = positive_ ? "ic" : "ilu";
+  about.fill = options_.fill;
+  about.block = dof_;
+  about.schedule = lower_groups_.threads() > 1 ? "groups of lines" : "sequential";
+  about.levels = lower_groups_.groups() * grid_.nz;
+  about.fill_ratio =
+      static_cast<double>(points_with(grid_, plan_.offsets)) / static_cast<double>(points_with(grid_, stencil_.offsets()));
+  about.bytes = factors_.bytes() + lower_groups_.bytes() + upper_groups_.bytes() + factor_groups_.bytes();
+  about.bad_pivots.reserve(PivotLog::kept);
+}
+
+template <class T>
+void StructIlu<T>::place_planes(const StructMatrix<T>& A) {
+  for (int e = 0; e < entries(); ++e) {
+    const int source = A.stencil().find(plan_.offsets[static_cast<std::size_t>(e)]);
+    from_[static_cast<std::size_t>(e)] = source < 0 ? nullptr : A.values().data() + source * plane();
+  }
+}
+
+/// Where the sweeps find L and U, the farthest entry first.
+template <class T>
+void StructIlu<T>::place_triangles() {
+  const int last = entries() - 1;
+  for (int e = 0; e < plan_.center; ++e) {
+    lower_entries_[static_cast<std::size_t>(e)] = {plan_.offsets[static_cast<std::size_t>(e)], plane_of(e)};
+  }
+  for (int e = last; e > plan_.center; --e) {
+    upper_entries_[static_cast<std::size_t>(last - e)] = {plan_.offsets[static_cast<std::size_t>(e)], plane_of(e)};
+  }
+}
+
+/// What is stored for an entry off the diagonal: the factors', or A's where L is scaled on the way.
+template <class T>
+const T* StructIlu<T>::plane_of(int entry) const {
+  return plan_.diagonal_only ? from_[static_cast<std::size_t>(entry)] : to_[static_cast<std::size_t>(entry)];
 }
 
 template <class T>
 void StructIlu<T>::factor(const StructMatrix<T>& A) {
   Timer timer;
   this->report.remarks.clear();
+  if (plan_.diagonal_only) shared_ = A.share_values();
+  place_planes(A);
+  place_triangles();
   factor_with_policy(
       options_, positive_, title_, log_, [&](const Attempt& one) { attempt(A, one); }, [&] { return growth(); },
       this->report);
@@ -179,25 +290,56 @@ void StructIlu<T>::factor(const StructMatrix<T>& A) {
 
 template <class T>
 void StructIlu<T>::attempt(const StructMatrix<T>& A, const Attempt& attempt) {
-  const PivotRules rules{options_.pivot_tolerance, attempt.shift, attempt.boost, positive_, zero_row_scale(A), &log_};
-  StructWorkspace<T> work;
-  work.small = small_.data();
-  work.swaps = swaps_.data();
-  work.product = small_.data() + 2 * std::int64_t{dof_} * dof_;
-  work.inside = inside_.data();
-  // Blocks outside the grid are never computed; they stay what the matrix has there.
-  kernels_.factor(view(), A.values().data(), rules, work);
-  norm_ = work.norm;
-  log_.record_change(work.change, norm_);
+  const StructFactorView<T> view{
+      &plan_,
+      grid_,
+      dof_,
+      from_.data(),
+      to_.data(),
+      inverse_,
+      {options_.pivot_tolerance, attempt.shift, attempt.boost, positive_, zero_row_scale(A), &log_},
+      factor_groups_.lag()};
+  for (auto& own : workspaces_) own.clear();
+  run_groups(factor_groups_, factor_progress_, [&](const LineWork& work, int thread) {
+    factor_kernel_.lines(view, work, workspaces_[static_cast<std::size_t>(thread)]);
+  });
+  double change = 0;
+  norm_ = 0;
+  for (const auto& own : workspaces_) {
+    change = std::max(change, own.change);
+    norm_ = std::max(norm_, own.norm);
+    for (const double sum : own.norms) norm_ = std::max(norm_, sum);
+  }
+  log_.record_change(change, norm_);
+}
+
+/// ‖(LU)⁻¹‖∞ ≤ max|D⁻¹| / ((1 − σ_L)(1 − σ_U)), where σ are the largest row sums beside the (unit) diagonals.
+template <class T>
+double StructIlu<T>::growth_bound() const {
+  if (!factor_kernel_.bounds) return std::numeric_limits<double>::infinity();
+  double lower = 0, upper = 0, inverse = 0, poison = 0;
+  for (const auto& own : workspaces_) {
+    for (int lane = 0; lane < 8; ++lane) {
+      lower = std::max<double>(lower, own.lower_sums[lane]);
+      upper = std::max<double>(upper, own.upper_sums[lane]);
+      inverse = std::max<double>(inverse, own.inverses[lane]);
+      poison += own.poison[lane];
+    }
+  }
+  if (!(lower < 1 && upper < 1 && poison == 0)) return std::numeric_limits<double>::infinity();
+  return inverse / ((1 - lower) * (1 - upper)) * norm_;
 }
 
 template <class T>
 double StructIlu<T>::growth() {
-  scratch_.fill(1);
-  kernels_.lower(view(), scratch_.data(), scratch_.data(), sum_.data());
-  kernels_.upper(view(), scratch_.data(), scratch_.data(), sum_.data());
+  // A bound below what anybody asks about answers without two sweeps.
+  const double bound = growth_bound();
+  if (bound <= growth_remark) return bound;
+  if (probe_.size() == 0) probe_ = Array<T>(grid_.points() * dof_);
+  probe_.fill(1);
+  sweep(probe_.data(), probe_.data());
   double largest = 0;
-  for (const T value : scratch_) {
+  for (const T value : probe_) {
     const double size = std::abs(static_cast<double>(value));
     if (!std::isfinite(size)) return std::numeric_limits<double>::infinity();
     largest = std::max(largest, size);
@@ -206,12 +348,24 @@ double StructIlu<T>::growth() {
 }
 
 template <class T>
+void StructIlu<T>::sweep(const T* r, T* x) const {
+  const auto scratch = [&](int thread) { return sweep_scratch_.data() + thread * scratch_bytes_; };
+  const StructTriangle L{grid_, lower_entries_, inverse_, plan_.diagonal_only, dof_, lower_groups_.lag()};
+  run_groups(lower_groups_, lower_progress_, [&](const LineWork& work, int thread) {
+    sweeps_.lower(L, work, {r, x}, scratch(thread));
+  });
+  const StructTriangle U{grid_, upper_entries_, inverse_, false, dof_, upper_groups_.lag()};
+  run_groups(upper_groups_, upper_progress_, [&](const LineWork& work, int thread) {
+    sweeps_.upper(U, work, {x, x}, scratch(thread));
+  });
+}
+
+template <class T>
 void StructIlu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
   const std::int64_t size = grid_.points() * dof_;
   if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
   if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
-  kernels_.lower(view(), r.data(), z.data(), sum_.data());
-  kernels_.upper(view(), z.data(), z.data(), sum_.data());
+  sweep(r.data(), z.data());
 }
 
 template <class T>
@@ -223,24 +377,33 @@ void StructIlu<T>::refactor(const StructMatrix<T>& A) {
 }
 
 template <class T>
+std::span<const std::int32_t> StructIlu<T>::order() const {
+  if (order_.size() == 0) {
+    order_ = Array<std::int32_t>(grid_.points());
+    std::iota(order_.begin(), order_.end(), 0);
+  }
+  return order_.span();
+}
+
+template <class T>
 BlockCsr<T> StructIlu<T>::triangle(int first_entry, int last_entry) const {
-  const auto offsets = stencil_.offsets();
-  std::vector<Offset> kept(offsets.begin() + first_entry, offsets.begin() + last_entry);
-  const bool has_center = first_entry == stencil_.center();
-  const std::int64_t a_block = std::int64_t{dof_} * dof_, points = grid_.points();
+  const std::int64_t bb = block_scalars(), points = grid_.points();
   std::vector<std::int64_t> row_start{0};
   std::vector<std::int32_t> column;
   std::vector<T> values;
   std::vector<int> swaps(static_cast<std::size_t>(dof_));
   for (std::int64_t point = 0; point < points; ++point) {
     const std::int64_t i = point % grid_.nx, j = point / grid_.nx % grid_.ny, k = point / grid_.nx / grid_.ny;
-    for (std::size_t e = 0; e < kept.size(); ++e) {
-      const Offset o = kept[e];
+    for (int e = first_entry; e < last_entry; ++e) {
+      const Offset o = plan_.offsets[static_cast<std::size_t>(e)];
       if (!grid_.contains(i + o.x, j + o.y, k + o.z)) continue;
-      column.push_back(static_cast<std::int32_t>(grid_.index(i + o.x, j + o.y, k + o.z)));
-      const T* block = values_.data() + ((first_entry + static_cast<std::int64_t>(e)) * points + point) * a_block;
-      values.insert(values.end(), block, block + a_block);
-      if (e == 0 && has_center) static_cast<void>(invert<0>(dof_, values.data() + (values.size() - a_block), swaps.data()));
+      const std::int64_t other = grid_.index(i + o.x, j + o.y, k + o.z);
+      column.push_back(static_cast<std::int32_t>(other));
+      const T* block = e == plan_.center ? inverse_ + point * bb : plane_of(e) + point * bb;
+      values.insert(values.end(), block, block + bb);
+      T* last = values.data() + values.size() - bb;
+      if (e == plan_.center) static_cast<void>(invert<0>(dof_, last, swaps.data()));
+      if (e < plan_.center && plan_.diagonal_only) block_product<0>(dof_, block, inverse_ + other * bb, last);
     }
     row_start.push_back(static_cast<std::int64_t>(column.size()));
   }
@@ -250,15 +413,15 @@ BlockCsr<T> StructIlu<T>::triangle(int first_entry, int last_entry) const {
 
 template <class T>
 BlockCsr<T> StructIlu<T>::lower() const {
-  return triangle(0, stencil_.center());
+  return triangle(0, plan_.center);
 }
 
 template <class T>
 BlockCsr<T> StructIlu<T>::upper() const {
-  return triangle(stencil_.center(), stencil_.size());
+  return triangle(plan_.center, entries());
 }
 
-/// Through block CSR: what leaves the stencil's pattern or its order.
+/// Through block CSR: what leaves the grid's order.
 template <class T>
 class ConvertedIlu final : public Ilu<T>::Impl {
  public:
@@ -284,7 +447,7 @@ class ConvertedIlu final : public Ilu<T>::Impl {
   void take_report() {
     this->report = inner_.report();
     this->report.remarks.push_back(
-        "the structured matrix was converted to block CSR: fill or ordering leave the stencil; refactor allocates the copy");
+        "the structured matrix was converted to block CSR: its ordering leaves the grid's; refactor allocates the copy");
     name_grid_points(grid_, dof_, this->report);
   }
 
@@ -297,7 +460,7 @@ class ConvertedIlu final : public Ilu<T>::Impl {
 template <class T>
 Ilu<T> make(const StructMatrix<T>& A, const IluOptions& options, bool positive) {
   check_options(options);
-  if (options.fill > 0 || options.ordering != Ordering::natural) {
+  if (options.ordering != Ordering::natural) {
     return Ilu<T>(std::make_unique<ConvertedIlu<T>>(A, options, positive));
   }
   if (positive) require_symmetric(A);

@@ -27,7 +27,7 @@ struct FactorReport {
   int fill = 0;               // level of fill
   int block = 1;
   std::string ordering = "natural";
-  std::string kernel;                  // what ran: "b=3", "generic b=11", "sequential reference"
+  std::string kernel;                  // what ran: "b=3", "generic b=11", "lines, b=1"
   std::string schedule;                // "sequential", "levels", "point-to-point"
   std::int64_t levels = 0;             // length of the dependency chain of L, in tasks of the schedule
   double fill_ratio = 0;               // nonzeros of L+U over those of A
@@ -38,7 +38,7 @@ struct FactorReport {
   double shift = 0;                    // α of A + α·diag(row scale) that was factored; 0 when A itself was
   int shift_attempts = 0;              // factorizations thrown away on the way
   double perturbation = 0;             // ‖change of the diagonal‖∞ / ‖A‖∞, boosts and shift together
-  double growth = 0;                   // estimate of ‖(LU)⁻¹ e‖∞·‖A‖∞; above 1e8 a remark is made
+  double growth = 0;                   // ‖(LU)⁻¹ e‖∞·‖A‖∞ estimated, or a bound on it below 1e8; above, a remark is made
   double symbolic_seconds = 0, numeric_seconds = 0;
   std::vector<std::string> remarks;
 };

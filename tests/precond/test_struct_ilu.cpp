@@ -7,6 +7,8 @@
 #include <limits>
 #include <set>
 
+#include "echelon/base/threads.hpp"
+#include "echelon/factor/stencil_fill.hpp"
 #include "echelon/precond/ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/expect_error.hpp"
@@ -63,7 +65,7 @@ TEST(StructIlu, EqualsBlockCsrIluBitForBit) {
         ASSERT_TRUE(same(M.lower(), N.lower())) << name << " dof " << dof;
         ASSERT_TRUE(same(M.upper(), N.upper())) << name << " dof " << dof;
         ASSERT_TRUE(same_result(M, N, A.rows())) << name << " dof " << dof;
-        ASSERT_EQ(M.report().growth, N.report().growth);
+        ASSERT_GE(M.report().growth, N.report().growth * (1 - 1e-12)) << "an estimate, or a bound above it";
       }
     }
   }
@@ -77,7 +79,7 @@ TEST(StructIlu, EqualsBlockCsrIluOnAnyStencil) {
     }
     std::vector<ec::Offset> offsets;
     for (const auto& [x, y, z] : chosen) offsets.push_back({x, y, z});
-    const ec::Grid grid{*rc::gen::inRange(1, 8), *rc::gen::inRange(1, 5), *rc::gen::inRange(1, 4)};
+    const ec::Grid grid{*rc::gen::inRange(1, 40), *rc::gen::inRange(1, 11), *rc::gen::inRange(1, 4)};
     const auto A =
         ec::problems::random(grid, ec::Stencil(offsets), *rc::gen::inRange(1, 4), *rc::gen::arbitrary<std::uint64_t>());
     const auto M = ec::ilu(A);
@@ -207,17 +209,84 @@ TEST(StructIlu, RefactorRefusesAnotherShape) {
   EXPECT_ERROR(static_cast<void>(M.refactor(csr)), bad_argument, "structured");
 }
 
-TEST(StructIlu, FillGoesThroughBlockCsrAndSaysSo) {
+/// A on a larger stencil, zero where it had nothing: block CSR then factors the same pattern.
+Matrix embedded(const Matrix& A, const ec::Stencil& larger) {
+  Matrix B(A.grid(), larger, A.dof());
+  B.fill([&](std::int64_t i, std::int64_t j, std::int64_t k, int e, std::span<double> block) {
+    const int source = A.stencil().find(larger.offsets()[static_cast<std::size_t>(e)]);
+    if (source >= 0) std::ranges::copy(A.block(A.grid().index(i, j, k), source), block.begin());
+  });
+  return B;
+}
+
+TEST(StructIlu, FillGrowsTheStencil) {
+  for (const int dof : {1, 2}) {
+    for (const auto& name : {"star5", "star7", "star13", "box27"}) {
+      const auto A = ec::problems::random({17, 5, 4}, ec::stencils::named(name), dof, 3);
+      for (const int fill : {1, 2}) {
+        const auto larger = ec::grown(A.stencil(), fill);
+        auto M = ec::ilu(A, {.fill = fill});
+        const auto N = ec::ilu(ec::to_block_csr(embedded(A, larger)));
+        ASSERT_TRUE(same(M.lower(), N.lower())) << name << " fill " << fill;
+        ASSERT_TRUE(same_result(M, N, A.rows())) << name << " fill " << fill;
+        EXPECT_EQ(M.report().fill, fill);
+        EXPECT_GT(M.report().fill_ratio, 1);
+        const auto B = ec::problems::random({17, 5, 4}, ec::stencils::named(name), dof, 4);
+        EXPECT_TRUE(M.refactor(B).ok);
+        EXPECT_TRUE(same_result(M, ec::ilu(B, {.fill = fill}), A.rows()));
+      }
+    }
+  }
+}
+
+TEST(StructIlu, IluOneOfStar7IsDiamond13) {
+  const auto larger = ec::grown(ec::stencils::star7(), 1), expected = ec::stencils::diamond13();
+  EXPECT_TRUE(std::ranges::equal(larger.offsets(), expected.offsets()));
+  const auto same_again = ec::grown(larger, 0);
+  EXPECT_TRUE(std::ranges::equal(same_again.offsets(), expected.offsets()));
+}
+
+/// Lines longer than several steps, sides that do not divide, more threads than lines.
+TEST(StructIlu, EveryThreadCountGivesTheReferencesBits) {
+  for (const auto& name : ec::stencils::names()) {
+    for (const int dof : {1, 3}) {
+      for (const ec::Grid grid : {ec::Grid{67, 9, 8}, ec::Grid{40, 23, 1}, ec::Grid{24, 8, 11}, ec::Grid{8, 3, 30}}) {
+        const auto A = ec::problems::random(grid, ec::stencils::named(name), dof, 5);
+        const auto N = ec::ilu(A, {.schedule = ec::SweepSchedule::sequential});
+        for (const int count : {1, 3}) {
+          ec::set_threads(count);
+          auto M = ec::ilu(A);
+          ASSERT_TRUE(same(M.lower(), N.lower())) << name << " dof " << dof << " threads " << count;
+          ASSERT_TRUE(same(M.upper(), N.upper())) << name << " dof " << dof << " threads " << count;
+          ASSERT_TRUE(same_result(M, N, A.rows())) << name << " dof " << dof << " threads " << count;
+        }
+        ec::set_threads(0);
+      }
+    }
+  }
+}
+
+TEST(StructIlu, AnotherOrderingGoesThroughBlockCsrAndSaysSo) {
   const auto A = ec::problems::convection_diffusion({5, 4, 3}, ec::stencils::star7());
-  const ec::IluOptions options{.fill = 1};
+  const ec::IluOptions options{.ordering = ec::Ordering::rcm};
   auto M = ec::ilu(A, options);
   EXPECT_TRUE(same_result(M, ec::ilu(ec::to_block_csr(A), options), A.rows()));
-  EXPECT_EQ(M.report().fill, 1);
   ASSERT_FALSE(M.report().remarks.empty());
   EXPECT_NE(M.report().remarks.back().find("converted to block CSR"), std::string::npos);
   const auto B = ec::problems::convection_diffusion({5, 4, 3}, ec::stencils::star7(), {.peclet = 50});
   EXPECT_TRUE(M.refactor(B).ok);
   EXPECT_TRUE(same_result(M, ec::ilu(B, options), A.rows()));
+}
+
+TEST(StructIlu, ALaterChangeOfTheMatrixLeavesTheFactorsAlone) {
+  // On star7 the factors share A's values off the diagonal.
+  auto A = ec::problems::random({12, 5, 4}, ec::stencils::star7(), 1, 8);
+  const auto M = ec::ilu(A), N = ec::ilu(ec::to_block_csr(A));
+  A.block(40, 2)[0] = 1e6;
+  EXPECT_TRUE(same_result(M, N, A.rows()));
+  A.fill([](auto...) {});
+  EXPECT_TRUE(same_result(M, N, A.rows()));
+  EXPECT_EQ(A.block(40, 2)[0], 1e6);
 }
 
 TEST(StructIlu, RefusesWrongVectorsAndOptions) {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ILU(0) on a stencil, line by line: the values of the point-by-point reference, bit for bit, for every thread
+// count and SIMD width. For a point p, its row w and entries t ascending:
+//   w_t = a_t − Σ_m L_m U_u(k)   over lower m ascending with o_m + o_u = o_t, k the neighbour m;   L_t = w_t D_k⁻¹ for t <
+//   center.
+// ILU(k) is the same on a grown stencil, whose new entries start from 0. Where every product falls on the diagonal
+// (`diagonal_only`) nothing but D⁻¹ is written: L_m = a_m D_k⁻¹ and U = A's upper part.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "echelon/factor/pivot_rules.hpp"
+#include "echelon/matrix/stencil.hpp"
+#include "echelon/schedule/line_groups.hpp"
+
+namespace echelon {
+
+/// What the elimination on a stencil looks like, the same for every point.
+struct EliminationPlan {
+  struct Pair {
+    std::int32_t lower, upper;
+  };
+  explicit EliminationPlan(const Stencil& stencil);
+  std::span<const Pair> pairs(int target) const {
+    const auto begin = static_cast<std::size_t>(first[static_cast<std::size_t>(target)]);
+    return std::span(pair).subspan(begin, static_cast<std::size_t>(first[static_cast<std::size_t>(target) + 1]) - begin);
+  }
+  std::vector<Offset> offsets;
+  int center = 0;
+  std::vector<std::int32_t> first;  // of a target's pairs, ascending in `lower`
+  std::vector<Pair> pair;
+  std::vector<std::int32_t> across_up;  // upper entries of other lines, largest x first
+  int along_begin = 0, along_end = 0;   // the entries of the point's own line, the centre among them
+  bool diagonal_only = false;           // no product falls off the diagonal
+};
+
+template <class T>
+struct StructFactorView {
+  const EliminationPlan* plan;
+  Grid grid;
+  int block;
+  const T* const* A;  // one plane an entry; null where A has none (fill)
+  T* const* F;        // L below the centre, U above; unused when plan->diagonal_only
+  T* inverse;         // D⁻¹
+  PivotRules rules;
+  int lag;
+};
+
+/// One thread's own, gathered after the threads have met.
+template <class T>
+struct StructFactorWorkspace : PivotWorkspace<T> {
+  T* rows = nullptr;              // scalars: eight points of every entry; blocks: three blocks
+  std::int64_t* moved = nullptr;  // lines · entries
+  // Scalars, lane by lane: largest Σ|L_m|, Σ|U_u|·|D⁻¹|, |D⁻¹| and Σ_j |a_ij|; poison is NaN once a factor is not finite.
+  alignas(64) T lower_sums[8] = {}, upper_sums[8] = {}, inverses[8] = {}, poison[8] = {};
+  alignas(64) double norms[8] = {};
+
+  void clear() {
+    this->norm = this->change = 0;
+    for (int lane = 0; lane < 8; ++lane) {
+      lower_sums[lane] = upper_sums[lane] = inverses[lane] = poison[lane] = 0;
+      norms[lane] = 0;
+    }
+  }
+};
+
+template <class T>
+struct StructFactorKernel {
+  using Lines = void (*)(const StructFactorView<T>& view, const LineWork& work, StructFactorWorkspace<T>& own);
+  Lines lines = nullptr;
+  LineGroups::Shape shape;
+  bool bounds = false;  // fills lower_sum, upper_sum, largest_inverse
+};
+
+/// b = 1, lanes over points.
+template <class T>
+StructFactorKernel<T> scalar_struct_factor();
+
+/// Any b, point by point: the reference.
+template <class T>
+StructFactorKernel<T> point_struct_factor(int block);
+
+}  // namespace echelon

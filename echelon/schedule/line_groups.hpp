@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which lines of a structured grid run together, for sweeps in natural order. `lines` neighbouring lines along x form a
+// group; a group is walked in steps of `width` points, each line `lag` steps behind the one before it, so that several
+// independent recurrences are in flight. A group belongs to one thread, which does its groups plane by plane; it waits for
+// groups of other threads by their progress (steps done). Every dependency lies in an earlier plane, or in the same plane
+// in an earlier group or an earlier step, so the waiting is acyclic for every number of threads.
+// Coordinates are those of the sweep: an upper sweep mirrors all three axes first, and is then a lower one.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "echelon/base/threads.hpp"
+#include "echelon/matrix/stencil.hpp"
+#include "echelon/schedule/group_progress.hpp"
+
+namespace echelon {
+
+/// Part of a group: lines [line, line + lines) of plane `plane`, steps [begin, end).
+struct LineWork {
+  std::int64_t plane, line;
+  int lines;
+  std::int64_t begin, end;
+};
+
+class LineGroups {
+ public:
+  struct Shape {
+    int lines = 1;  // of a group
+    int width = 8;  // points of a step
+  };
+  /// Progress of another thread's group that must be seen first: plane + z, and `ahead` more steps than the own ones.
+  struct Wait {
+    std::int32_t group;
+    int z;
+    std::int64_t ahead;
+  };
+
+  LineGroups() = default;
+  /// `earlier`: the offsets a point depends on, in sweep coordinates (all before the centre).
+  LineGroups(const Grid& grid, std::span<const Offset> earlier, Shape shape, int threads);
+
+  int threads() const { return threads_; }
+  int lag() const { return lag_; }
+  std::int64_t groups() const { return groups_; }
+  /// Steps of one group in one plane.
+  std::int64_t steps() const { return steps_; }
+  /// Steps done between two looks at the others.
+  std::int64_t chunk() const { return chunk_; }
+  /// A thread's groups are first_group, first_group + stride, … below end_group.
+  std::int64_t first_group(int thread) const { return cyclic_ ? thread : share(groups_, thread, threads_).first; }
+  std::int64_t end_group(int thread) const { return cyclic_ ? groups_ : share(groups_, thread, threads_).second; }
+  std::int64_t stride() const { return cyclic_ ? threads_ : 1; }
+  std::span<const Wait> waits(std::int64_t group) const;
+  std::int64_t progress_needed(const Wait& wait, std::int64_t plane, std::int64_t end) const;
+  LineWork work(std::int64_t plane, std::int64_t group, std::int64_t begin, std::int64_t end) const;
+  std::int64_t planes() const { return grid_.nz; }
+  std::int64_t bytes() const;
+
+ private:
+  Grid grid_;
+  Shape shape_;
+  int threads_ = 1, lag_ = 0;
+  bool cyclic_ = false;  // groups dealt in turn (few planes), or in stripes
+  std::int64_t groups_ = 0, steps_ = 0, chunk_ = 0;
+  std::vector<std::int64_t> wait_start_;
+  std::vector<Wait> waits_;
+};
+
+template <class Body>
+void run_own_groups(const LineGroups& plan, GroupProgress& progress, std::int64_t base, int thread, const Body& body) {
+  for (std::int64_t k = 0; k < plan.planes(); ++k) {
+    for (std::int64_t g = plan.first_group(thread); g < plan.end_group(thread); g += plan.stride()) {
+      for (std::int64_t begin = 0; begin < plan.steps(); begin += plan.chunk()) {
+        const std::int64_t end = std::min(begin + plan.chunk(), plan.steps());
+        for (const auto& wait : plan.waits(g)) progress.wait_for(wait.group, base + plan.progress_needed(wait, k, end));
+        body(plan.work(k, g, begin, end), thread);
+        progress.publish(g, base + k * plan.steps() + end);
+      }
+    }
+  }
+}
+
+/// body(work, thread) for all work, each once, never before what it needs. `progress` has one counter a group and is used
+/// by one run at a time; counters only grow, so a run starts where the last one left them.
+template <class Body>
+void run_groups(const LineGroups& plan, GroupProgress& progress, const Body& body) {
+  const auto all = [&] {
+    for (std::int64_t k = 0; k < plan.planes(); ++k) {
+      for (std::int64_t g = 0; g < plan.groups(); ++g) body(plan.work(k, g, 0, plan.steps()), 0);
+    }
+  };
+  if (plan.threads() == 1 || threads() < plan.threads()) return all();
+  const std::int64_t base = progress.base();
+  bool together = false;
+#pragma omp parallel num_threads(plan.threads())
+  {
+    const int thread = omp_get_thread_num();
+    const bool team_is_whole = omp_get_num_threads() == plan.threads();
+    if (thread == 0) together = team_is_whole;
+    if (!team_is_whole) {
+      if (thread == 0) all();
+    } else {
+      run_own_groups(plan, progress, base, thread, body);
+    }
+  }
+  if (together) progress.advance(plan.planes() * plan.steps());
+}
+
+}  // namespace echelon

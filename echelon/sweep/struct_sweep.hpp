@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exact triangular sweeps on a stencil, index-free, in natural order (upper: backwards):
+//   L: x_p = r_p − Σ_m L_m x_k          U: x_p = D_p⁻¹ (r_p − Σ_u U_u x_k)          the farthest entry first.
+// Each entry's coefficients are one plane over all points. A kernel does a part of a group of lines (schedule/line_groups);
+// the bits are those of the point-by-point reference for every group, thread count and SIMD width.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "echelon/matrix/stencil.hpp"
+#include "echelon/schedule/line_groups.hpp"
+
+namespace echelon {
+
+/// How coefficients are stored; arithmetic is that of the vectors.
+enum class Stored { fp64, fp32, bf16, fp16 };
+
+struct TriangleEntry {
+  Offset offset;
+  const void* values;  // a block a point
+};
+
+/// One triangle, entries in sweep order (the farthest first).
+struct StructTriangle {
+  Grid grid;
+  std::span<const TriangleEntry> entries;
+  const void* inverse_diagonal;  // a block a point; U, and L when `scaled`
+  /// L is not stored: L_m = values_m D_k⁻¹ with k the neighbour, as in A's own factorization where only the diagonal
+  /// changes.
+  bool scaled;
+  int block;
+  int lag;
+};
+
+template <class T>
+struct SweepVectors {
+  const T* r;
+  T* x;  // may be r
+};
+
+template <class T>
+struct StructSweepKernels {
+  /// `scratch`: sweep_scratch_bytes of memory, a thread's own.
+  using Lines = void (*)(const StructTriangle& triangle, const LineWork& work, const SweepVectors<T>& v, void* scratch);
+  Lines lower = nullptr, upper = nullptr;
+  LineGroups::Shape shape;  // the groups these kernels take
+};
+
+/// b = 1, lanes over points; at most `most_along` entries may lie on the point's own line.
+inline constexpr int most_along = 8;
+template <class T>
+StructSweepKernels<T> scalar_struct_sweep(Stored stored);
+
+/// Any b, point by point, coefficients stored as the vectors are: the reference.
+template <class T>
+StructSweepKernels<T> point_struct_sweep(int block);
+
+/// What a kernel keeps of one entry for one line.
+struct LineEntry {
+  const void* values;
+  const void* x;
+  const void* inverse;
+  std::int64_t shift;
+};
+/// Bytes of scratch a thread needs: the entries of a group's lines, or a row and a block of scalars.
+inline std::int64_t sweep_scratch_bytes(int lines, std::int64_t entries, std::int64_t block) {
+  return static_cast<std::int64_t>(sizeof(LineEntry)) * lines * (entries + 1) + 8 * (block + 1) * block;
+}
+
+}  // namespace echelon
