@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/measure/bench_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
+#include "echelon/problem/problems.hpp"
+
+namespace echelon::bench {
+namespace {
+
+constexpr std::uint64_t seed = 1;
+
+[[noreturn]] void refuse(const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); }
+
+std::int64_t positive(const std::string& name, const std::string& text) {
+  char* end = nullptr;
+  const std::int64_t value = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || value < 1) refuse(fmt::format("{} needs a positive number, got '{}'", name, text));
+  return value;
+}
+
+/// "NXxNYxNZ"
+Grid grid_from(const std::string& text) {
+  const auto first = text.find('x'), second = text.find('x', first + 1);
+  if (first == std::string::npos || second == std::string::npos)
+    refuse(fmt::format("--grid needs NXxNYxNZ, got '{}'", text));
+  return {positive("--grid", text.substr(0, first)), positive("--grid", text.substr(first + 1, second - first - 1)),
+          positive("--grid", text.substr(second + 1))};
+}
+
+}  // namespace
+
+std::string BenchCase::name() const {
+  const auto method = solver.empty() ? "" : solver == "gmres" ? fmt::format("gmres({}) ", restart) : solver + " ";
+  const auto size =
+      grid.nz > 1 ? fmt::format("{}x{}x{}", grid.nx, grid.ny, grid.nz) : fmt::format("{}x{}", grid.nx, grid.ny);
+  return fmt::format("{}{} {} {} b={}", method, problem, stencil, size, dof);
+}
+
+std::vector<std::string> BenchCase::arguments() const {
+  std::vector<std::string> list = {"--problem", problem,
+                                   "--stencil", stencil,
+                                   "--grid",    fmt::format("{}x{}x{}", grid.nx, grid.ny, grid.nz),
+                                   "--dof",     std::to_string(dof)};
+  if (!solver.empty()) {
+    for (const auto& word : {std::string("--solver"), solver, std::string("--restart"), std::to_string(restart),
+                             std::string("--rtol"), fmt::format("{}", rtol)}) {
+      list.push_back(word);
+    }
+  }
+  return list;
+}
+
+BenchCase BenchCase::from_arguments(const std::string& kind, int argc, char** argv) {
+  BenchCase one;
+  one.kind = kind;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string name = argv[i];
+    if (i + 1 == argc) refuse(fmt::format("{} needs a value", name));
+    const std::string value = argv[i + 1];
+    if (name == "--problem") {
+      one.problem = value;
+    } else if (name == "--stencil") {
+      one.stencil = value;
+    } else if (name == "--grid") {
+      one.grid = grid_from(value);
+    } else if (name == "--dof") {
+      one.dof = static_cast<int>(positive(name, value));
+    } else if (name == "--solver") {
+      one.solver = value;
+    } else if (name == "--restart") {
+      one.restart = static_cast<int>(positive(name, value));
+    } else if (name == "--rtol") {
+      one.rtol = std::strtod(value.c_str(), nullptr);
+    } else {
+      refuse(fmt::format("unknown option {}", name));
+    }
+  }
+  if (kind == "solver" && one.solver != "cg" && one.solver != "gmres") {
+    refuse(fmt::format("--solver is '{}', legal are cg, gmres", one.solver));
+  }
+  return one;
+}
+
+StructMatrix<double> BenchCase::make() const {
+  const auto chosen = stencils::named(stencil);
+  if (problem == "poisson") return problems::poisson(grid, chosen);
+  if (problem == "convdiff") return problems::convection_diffusion(grid, chosen);
+  if (problem == "random") return problems::random(grid, chosen, dof, seed);
+  refuse(fmt::format("there is no problem '{}' to measure", problem));
+}
+
+Vector<double> BenchCase::right_hand_side() const {
+  Vector<double> b(rows(), 1.0);
+  if (kind == "solver") return b;
+  for (std::int64_t i = 0; i < b.size(); ++i) b[i] = std::sin(static_cast<double>(i));
+  return b;
+}
+
+std::int64_t BenchCase::matrix_bytes() const {
+  return grid.points() * stencils::named(stencil).size() * dof * dof * static_cast<std::int64_t>(sizeof(double));
+}
+
+int BenchCase::repeats() const {
+  if (kind == "solver") return 1;
+  constexpr std::int64_t sweep_bytes_a_round = 3'000'000'000, factor_bytes_a_round = 1'200'000'000;
+  const std::int64_t wanted = (kind == "trsv" ? sweep_bytes_a_round : factor_bytes_a_round) / matrix_bytes();
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, kind == "trsv" ? 3 : 1, 50));
+}
+
+void require_room(const BenchCase& one, double matrices, const std::string& who) {
+  constexpr double vectors = 40;
+  const double bytes = matrices * static_cast<double>(one.matrix_bytes()) + vectors * 8 * static_cast<double>(one.rows());
+  require_memory(static_cast<std::int64_t>(bytes), fmt::format("{}: {}", who, one.name()));
+}
+
+}  // namespace echelon::bench

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One case of `echelon bench`: which matrix, which right-hand side, what is timed. The program and every contender build
+// their case here, so all factor the same matrix and meet the same vector.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "echelon/base/array.hpp"
+#include "echelon/matrix/struct_matrix.hpp"
+
+namespace echelon::bench {
+
+struct BenchCase {
+  std::string kind = "trsv";  // trsv: one L⁻¹ and U⁻¹; factor: a whole ILU(0) set-up; solver: set-up and iteration
+  std::string problem = "poisson";
+  std::string stencil = "star7";
+  Grid grid{8, 8, 8};
+  int dof = 1;
+  std::string solver = {};  // "cg" or "gmres" (right-preconditioned), for kind solver only
+  int restart = 30;
+  double rtol = 1e-8;
+
+  /// "poisson star7 192x192x192 b=1", with "cg " or "gmres(30) " in front for a solve.
+  std::string name() const;
+  /// What `from_arguments` reads back.
+  std::vector<std::string> arguments() const;
+  /// Throws Error(bad_option) for anything it does not know.
+  static BenchCase from_arguments(const std::string& kind, int argc, char** argv);
+
+  StructMatrix<double> make() const;
+  /// sin of the row number, which no method could special-case; for a solve 1, the program's default.
+  Vector<double> right_hand_side() const;
+  std::int64_t rows() const { return grid.points() * dof; }
+  bool symmetric() const { return problem == "poisson" || problem == "varpoisson"; }
+  /// Of the matrix in user order, entries outside the grid included.
+  std::int64_t matrix_bytes() const;
+  /// How often one process repeats the timed work in a round, after one that does not count (a solve: once, no warm-up).
+  int repeats() const;
+};
+
+/// Throws Error(will_not_fit) unless this many times the matrix, and 40 vectors, can be had.
+void require_room(const BenchCase& one, double matrices, const std::string& who);
+
+}  // namespace echelon::bench
