@@ -8,7 +8,7 @@ LABEL ?= .
 # Archer tells the thread sanitizer about OpenMP's own synchronisation.
 ARCHER = $(firstword $(wildcard /usr/lib/llvm-*/lib/libarcher.so))
 
-.PHONY: demo configure build test test-asan test-tsan fuzz bench-peers gpu-test gpu-bench format tidy clean packages peers-packages
+.PHONY: demo configure build test test-asan test-tsan fuzz bench bench-peers gpu-test gpu-bench format tidy clean packages peers-packages
 
 demo: configure
 	@$(CMAKE) --build build -j$(JOBS) --target echelon_program
@@ -46,6 +46,13 @@ FUZZ_SECONDS ?= 60
 fuzz: packages
 	$(CMAKE) --preset fuzz && $(CMAKE) --build build/fuzz -j$(JOBS)
 	tools/fuzz build/fuzz $(FUZZ_SECONDS)
+
+# Each result replaces the committed one of this machine; a listed shape that is missing fails.
+MACHINE ?= xeon2
+bench: peers-packages build
+	for kind in trsv factor solver; do \
+	  build/bin/echelon bench $$kind --machine $(MACHINE) --json bench/results/$(MACHINE)-$$kind.json --plot bench/results/$(MACHINE)-$$kind.svg || exit 1; \
+	done
 
 bench-peers: peers-packages build
 	$(CMAKE) --build build -j$(JOBS)

@@ -14,6 +14,7 @@ inline constexpr int exit_not_converged = 1;
 inline constexpr int exit_interrupted = 130;
 
 int run_solve(const SolveOptions& options, const std::vector<std::string>& arguments);
+int run_bench(const BenchOptions& options, const std::vector<std::string>& arguments);
 int run_check(const CheckOptions& options, const std::vector<std::string>& arguments);
 int run_selftest(const std::string& json, int threads);
 int run_info(const std::string& json, int threads);

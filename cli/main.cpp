@@ -30,6 +30,7 @@ int run(const Arguments& arguments) {
     return exit_done;
   }
   if (options.command == "solve") return run_solve(options.solve, arguments);
+  if (options.command == "bench") return run_bench(options.bench, arguments);
   if (options.command == "check") return run_check(options.check, arguments);
   if (options.command == "selftest") return run_selftest(options.json, options.threads);
   return run_info(options.json, options.threads);

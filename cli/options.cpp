@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <span>
 
+#include "bench/measure/shapes.hpp"
+#include "cli/bench_contenders.hpp"
 #include "cli/nearest.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/petsc_options.hpp"
@@ -22,8 +25,8 @@ namespace {
 using Words = std::vector<std::string>;
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-const Words commands = {"solve", "check", "selftest", "info"};
-const Words later_commands = {"bench", "hpcg", "cavity", "elastic", "artery", "cfd"};
+const Words commands = {"solve", "check", "bench", "selftest", "info"};
+const Words later_commands = {"hpcg", "cavity", "elastic", "artery", "cfd"};
 /// Options of the interface whose methods come later: recognised, never silently taken.
 const Words later_options = {"--drop", "--lfil", "--sweeps", "--tune", "--on-gpu-error"};
 
@@ -166,17 +169,45 @@ void add_output_options(CLI::App& app, SolveOptions& o) {
   app.add_flag("-v,--verbose", o.verbose, "print every iteration and more detail")->group(group);
 }
 
+void add_bench_options(CLI::App& app, BenchOptions& o) {
+  const auto all = CLI::MultiOptionPolicy::TakeAll;
+  app.add_option("kind", o.kind, "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves")
+      ->check(words(bench::kinds(), {"dbsr", "convergence"}))
+      ->required()
+      ->type_name("KIND");
+  app.add_option("--threads", o.threads, "thread counts, also the ranks of contenders; default 1 and all")
+      ->check(integer(1, 4096))
+      ->multi_option_policy(all)
+      ->expected(1, 64)
+      ->type_name("T ...");
+  app.add_option("--rounds", o.rounds, "each round measures all in turn; 0: 5, for solver 3, with --small 1")
+      ->check(integer(0, 1000))
+      ->type_name("N");
+  app.add_option("--only", o.only, "cases whose name contains this")->type_name("TEXT");
+  app.add_flag("--small", o.small, "the same list on tiny grids: a quick look at whether all runs");
+  app.add_option("--peers", o.peers, fmt::format("contenders to run: {}; default all", fmt::join(contender_names(), ", ")))
+      ->check(words(contender_names()))
+      ->multi_option_policy(all)
+      ->expected(1, 8)
+      ->type_name("NAME ...");
+  app.add_option("--contenders", o.contenders, "folder of the contenders' programs; default beside this one")
+      ->type_name("DIR");
+  app.add_option("--machine", o.machine, "name of this machine, for the report")->type_name("NAME");
+  app.add_option("--commit", o.commit, "of the program, when there is no repository around it")->type_name("HASH");
+  app.add_option("--json", o.json, "write the report; - is standard output")->type_name("FILE");
+  app.add_option("--plot", o.plot, "draw the times beside the contenders as SVG")->type_name("FILE");
+  app.add_flag("-q,--quiet", o.quiet, "print nothing but errors");
+  app.footer("Exit status: 0 when every listed shape was measured, 1 when one is missing.");
+}
+
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code unknown;
   return a == b || std::filesystem::equivalent(a, b, unknown);
 }
 
-/// No output may take the place of an input or of another output. Devices may be given twice.
-void check_files(const SolveOptions& o) {
-  using File = std::pair<const char*, const std::string&>;
-  const File files[] = {{"--matrix", o.matrix}, {"--rhs", o.rhs},         {"--solution", o.solution},
-                        {"--json", o.json},     {"--history", o.history}, {"--plot", o.plot}};
-  for (std::size_t output = 2; output < std::size(files); ++output) {
+/// No output may take the place of an input or of another output; the inputs come first. Devices may be given twice.
+void check_files(std::span<const std::pair<const char*, std::string>> files, std::size_t inputs) {
+  for (std::size_t output = inputs; output < files.size(); ++output) {
     for (std::size_t other = 0; other < output; ++other) {
       const auto& [name, path] = files[output];
       const auto& [other_name, other_path] = files[other];
@@ -217,7 +248,15 @@ void check_combination(const CLI::App& app, const SolveOptions& o) {
   if (o.match_rows && (o.block > 1 || o.dof > 1)) refuse("--match-rows needs blocks of size 1");
   if (o.strict && given("--shift") && o.shift == "auto") refuse("--strict forbids the repairs that --shift auto asks for");
   if (o.quiet && o.verbose) refuse("-q and -v contradict each other");
-  check_files(o);
+  const std::pair<const char*, std::string> files[] = {{"--matrix", o.matrix},     {"--rhs", o.rhs},
+                                                       {"--solution", o.solution}, {"--json", o.json},
+                                                       {"--history", o.history},   {"--plot", o.plot}};
+  check_files(files, 2);
+}
+
+void check_combination(const BenchOptions& o) {
+  const std::pair<const char*, std::string> files[] = {{"--json", o.json}, {"--plot", o.plot}};
+  check_files(files, 0);
 }
 
 Words option_names(const CLI::App& app) {
@@ -287,17 +326,21 @@ Options parse(std::vector<std::string> arguments) {
   check->add_flag("-q,--quiet", options.check.quiet, "print nothing: the exit status is the answer");
   check->footer("Exit status: 0 solvable, 1 singular by structure, not square or not finite, 2 not readable.");
 
+  auto* bench =
+      app.add_subcommand("bench", "measure sweeps, set-up or whole solves, beside other libraries and the bandwidth");
+  add_bench_options(*bench, options.bench);
+
   auto* selftest = app.add_subcommand("selftest", "every method on small problems on this machine, in under a minute");
   auto* info = app.add_subcommand("info", "version, build features, CPU, GPUs, bandwidth");
   for (auto* sub : {selftest, info}) {
     sub->add_option("--json", options.json, "write the report; - is standard output")->type_name("FILE");
     sub->add_option("--threads", options.threads, "0: as many as there are")->check(integer(0, 4096))->type_name("T");
   }
-  for (auto* sub : {solve, check, selftest, info}) sub->allow_extras();
+  for (auto* sub : {solve, check, bench, selftest, info}) sub->allow_extras();
 
   refuse_unknown_command(arguments);
   arguments = translate_petsc(arguments);
-  for (const auto* sub : {solve, check, selftest, info}) {
+  for (const auto* sub : {solve, check, bench, selftest, info}) {
     if (sub->get_name() == arguments.front()) refuse_single_dashes(*sub, arguments);
   }
   try {
@@ -321,6 +364,7 @@ Options parse(std::vector<std::string> arguments) {
     options.solve.duplicates_given = solve->get_option("--duplicates")->count() > 0;
     options.json = options.solve.json;
   }
+  if (options.command == "bench") check_combination(options.bench);
   options.check.json = options.json;
   return options;
 }

@@ -57,11 +57,25 @@ struct CheckOptions {
   bool quiet = false;
 };
 
+struct BenchOptions {
+  std::string kind;
+  std::vector<int> threads;        // empty: one, and as many as there are
+  int rounds = 0;                  // 0: by the kind
+  std::string only;                // cases whose name contains this
+  std::vector<std::string> peers;  // empty: all that are known
+  std::string contenders;          // folder; empty: beside the program
+  bool small = false;
+  std::string machine, commit;
+  std::string json, plot;
+  bool quiet = false;
+};
+
 struct Options {
-  /// "solve", "check", "selftest", "info"; empty when only `answer` is to be printed (--help, --version).
+  /// "solve", "bench", "check", "selftest", "info"; empty when only `answer` is to be printed (--help, --version).
   std::string command;
   std::string answer;
   SolveOptions solve;
+  BenchOptions bench;
   CheckOptions check;
   std::string json;  // of whichever command runs
   int threads = 0;   // for selftest and info

@@ -91,6 +91,7 @@ BenchCase BenchCase::from_arguments(const std::string& kind, int argc, char** ar
 StructMatrix<double> BenchCase::make() const {
   const auto chosen = stencils::named(stencil);
   if (problem == "poisson") return problems::poisson(grid, chosen);
+  if (problem == "varpoisson") return problems::variable_poisson(grid, chosen);
   if (problem == "convdiff") return problems::convection_diffusion(grid, chosen);
   if (problem == "random") return problems::random(grid, chosen, dof, seed);
   refuse(fmt::format("there is no problem '{}' to measure", problem));

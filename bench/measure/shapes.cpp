@@ -18,7 +18,7 @@ struct Shape {
 };
 
 constexpr Shape operation_shapes[] = {
-    {"poisson", "star7", 192, 1},   {"random", "star7", 192, 1},     {"random", "box27", 160, 1},
+    {"poisson", "star7", 192, 1},   {"varpoisson", "star7", 192, 1}, {"random", "box27", 160, 1},
     {"random", "star13", 168, 1},   {"random", "diamond13", 168, 1}, {"random", "diamond25", 144, 1},
     {"random", "star5", 3072, 1},   {"random", "box9", 2560, 1},     {"random", "star7", 136, 2},
     {"random", "star7", 104, 3},    {"random", "star7", 88, 4},      {"random", "star7", 76, 5},

@@ -83,6 +83,61 @@ Json attempts_json(const std::vector<AttemptSummary>& attempts) {
   return list;
 }
 
+Json peer_json(const PeerTime& peer, double our_seconds) {
+  Json json = {{"name", peer.name},       {"method", peer.method}, {"ranks", peer.ranks},
+               {"seconds", peer.seconds}, {"spread", peer.spread}, {"speedup", peer.seconds / our_seconds}};
+  if (peer.iterations > 0) {
+    json["setup_seconds"] = peer.setup_seconds;
+    json["iterations"] = peer.iterations;
+    json["relative_residual"] = peer.relative_residual;
+  }
+  return json;
+}
+
+Json bench_row_json(const BenchRow& row) {
+  const PeerTime* best = row.best_peer();
+  Json json = {{"operation", row.operation},
+               {"case", row.name},
+               {"problem", row.problem},
+               {"stencil", row.stencil},
+               {"grid", row.grid},
+               {"dof", row.dof},
+               {"n", row.n},
+               {"nonzeros", row.nonzeros},
+               {"precision", row.precision},
+               {"threads", row.threads},
+               {"seconds", row.seconds},
+               {"spread", row.spread},
+               {"analysis_seconds", row.analysis_seconds},
+               {"bytes", positive_or_null(row.bytes)},
+               {"gflops", positive_or_null(row.flops / row.seconds / 1e9)},
+               {"copy_gbs", positive_or_null(row.copy / 1e9)},
+               {"triad_gbs", positive_or_null(row.triad / 1e9)},
+               {"percent_of_copy", positive_or_null(row.percent_of(row.copy))},
+               {"percent_of_triad", positive_or_null(row.percent_of(row.triad))},
+               {"kernel", text_or_null(row.kernel)},
+               {"schedule", text_or_null(row.schedule)}};
+  if (row.iterations > 0) {
+    json["basis"] = text_or_null(row.basis);
+    json["setup_seconds"] = row.setup_seconds;
+    json["solve_seconds"] = row.solve_seconds;
+    json["iterations"] = row.iterations;
+    json["relative_residual"] = row.relative_residual;
+  }
+  json["peer"] = best ? Json(best->name + ", " + best->method) : Json(nullptr);
+  json["peer_seconds"] = best ? Json(best->seconds) : Json(nullptr);
+  json["speedup"] = best ? Json(best->seconds / row.seconds) : Json(nullptr);
+  json["peers"] = Json::array();
+  for (const auto& peer : row.peers) json["peers"].push_back(peer_json(peer, row.seconds));
+  return json;
+}
+
+Json not_compared_json(const std::vector<NotCompared>& list, const char* who) {
+  Json json = Json::array();
+  for (const auto& one : list) json.push_back({{"case", one.name}, {who, one.who}, {"why", one.why}});
+  return json;
+}
+
 }  // namespace
 
 std::string to_json(const RunReport& report) {
@@ -175,6 +230,25 @@ std::string to_json(const std::vector<SelftestCase>& cases, double total_seconds
   json["passed"] = passed;
   json["tests"] = list;
   json["seconds"] = {{"total", total_seconds}};
+  return dumped(json);
+}
+
+std::string to_json(const BenchReport& report) {
+  Json json = head("bench");
+  json["arguments"] = report.arguments;
+  json["kind"] = report.kind;
+  json["machine"] = text_or_null(report.machine);
+  json["commit"] = text_or_null(report.commit);
+  json["backend"] = backend_json(report.backend);
+  json["cache_bytes"] = report.cache_bytes;
+  json["small"] = report.small;
+  json["rounds"] = report.rounds;
+  json["contenders"] = {{"found", report.contenders_found}, {"missing", report.contenders_missing}};
+  Json cases = Json::array();
+  for (const auto& row : report.rows) cases.push_back(bench_row_json(row));
+  json["cases"] = cases;
+  json["not_compared"] = not_compared_json(report.not_compared, "contender");
+  json["missing"] = not_compared_json(report.missing, "operation");
   return dumped(json);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "echelon/report/bench_report.hpp"
 #include "echelon/report/run_report.hpp"
 
 namespace echelon {
@@ -13,6 +14,7 @@ std::string to_json(const RunReport& report);
 std::string to_json(const CheckReport& report);
 std::string to_json(const InfoReport& report);
 std::string to_json(const std::vector<SelftestCase>& cases, double total_seconds);
+std::string to_json(const BenchReport& report);
 /// For a run that ended in an error: `error{code,message,where}`.
 std::string error_json(const std::string& command, const std::vector<std::string>& arguments, const Error& error);
 

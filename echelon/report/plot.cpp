@@ -4,33 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+
+#include "echelon/report/svg.hpp"
 
 namespace echelon {
 namespace {
 
 constexpr double width = 760, height = 460, left = 76, right = 24, top = 64, bottom = 56;
-constexpr std::array<const char*, 6> colors = {"#1f5fa8", "#c4511d", "#2e7d4f", "#7a3e9d", "#8a6d1a", "#555555"};
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default:
-        // Control characters are not allowed in XML.
-        if (static_cast<unsigned char>(c) >= 0x20) out += c;
-    }
-  }
-  return out;
-}
-
 bool drawable(double r) { return std::isfinite(r) && r > 0; }
 
 /// The range of both axes, and where a point lands on the page.
@@ -61,15 +44,6 @@ Axes axes_of(const ResidualPlot& plot) {
   return axes;
 }
 
-/// 1, 2 or 5 times a power of ten, so that there are at most `count` steps.
-double step_for(double range, int count) {
-  const double power = std::pow(10, std::floor(std::log10(range / count)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power * count >= range) return std::max(factor * power, 1.0);
-  }
-  return std::max(10 * power, 1.0);
-}
-
 void draw_axes(std::back_insert_iterator<std::string> out, const Axes& axes) {
   const int decades = axes.highest - axes.lowest;
   const int each = (decades + 9) / 10;
@@ -81,7 +55,7 @@ void draw_axes(std::back_insert_iterator<std::string> out, const Axes& axes) {
                    "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">10<tspan dy=\"-5\" font-size=\"9\">{}</tspan></text>\n",
                    left - 8, y + 4, power);
   }
-  const double step = step_for(axes.last_iteration, 8);
+  const double step = std::max(svg::round_step(axes.last_iteration, 8), 1.0);
   for (std::int64_t k = 0; static_cast<double>(k) * step <= axes.last_iteration; ++k) {
     const double iteration = static_cast<double>(k) * step, x = axes.x(iteration);
     fmt::format_to(out, "<line x1=\"{:.1f}\" y1=\"{}\" x2=\"{:.1f}\" y2=\"{}\" stroke=\"#333333\"/>\n", x, height - bottom,
@@ -115,17 +89,8 @@ void draw_curve(std::back_insert_iterator<std::string> out, const Axes& axes, co
 
 std::string residual_svg(const ResidualPlot& plot) {
   const Axes axes = axes_of(plot);
-  std::string text;
+  std::string text = svg::opened_page(width, height, left, plot.title, plot.subtitle);
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-  fmt::format_to(out,
-                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
-                 "font-family=\"sans-serif\" font-size=\"13\" fill=\"#222222\">\n",
-                 width, height);
-  fmt::format_to(out, "<rect width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n", width, height);
-  fmt::format_to(out, "<text x=\"{}\" y=\"28\" font-size=\"16\" font-weight=\"bold\">{}</text>\n", left,
-                 escaped(plot.title));
-  fmt::format_to(out, "<text x=\"{}\" y=\"48\" fill=\"#555555\">{}</text>\n", left, escaped(plot.subtitle));
   draw_axes(out, axes);
   if (plot.tolerance > 0) {
     const double y = axes.y(plot.tolerance);
@@ -136,13 +101,13 @@ std::string residual_svg(const ResidualPlot& plot) {
                    plot.tolerance);
   }
   for (std::size_t c = 0; c < plot.curves.size(); ++c) {
-    const char* color = colors[c % colors.size()];
+    const char* color = svg::colors[c % svg::colors.size()];
     draw_curve(out, axes, plot.curves[c], color);
     if (plot.curves.size() < 2) continue;
     const double y = top + 20 + 18 * static_cast<double>(c);
     fmt::format_to(out, "<line x1=\"{0}\" y1=\"{2}\" x2=\"{1}\" y2=\"{2}\" stroke=\"{3}\" stroke-width=\"3\"/>\n",
                    width - right - 200, width - right - 176, y - 4, color);
-    fmt::format_to(out, "<text x=\"{}\" y=\"{}\">{}</text>\n", width - right - 168, y, escaped(plot.curves[c].label));
+    fmt::format_to(out, "<text x=\"{}\" y=\"{}\">{}</text>\n", width - right - 168, y, svg::escaped(plot.curves[c].label));
   }
   text += "</svg>\n";
   return text;

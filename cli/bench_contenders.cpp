@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/bench_contenders.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "cli/child_process.hpp"
+#include "echelon/base/error.hpp"
+
+namespace echelon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path program_folder() {
+  std::error_code unknown;
+  const auto program = fs::read_symlink("/proc/self/exe", unknown);
+  return unknown ? fs::path(".") : program.parent_path();
+}
+
+std::string last_line(const std::string& text) {
+  const auto end = text.find_last_not_of("\r\n ");
+  if (end == std::string::npos) return "";
+  const auto begin = text.rfind('\n', end);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+}
+
+/// PETSc's and Open MPI's banners come after the sentence that says what happened.
+std::string last_words(const ChildOutcome& outcome) {
+  for (const char* mark : {"PETSC ERROR: ", "not enough slots"}) {
+    const auto at = outcome.err.find(mark);
+    if (at != std::string::npos) return outcome.err.substr(at, outcome.err.find('\n', at) - at);
+  }
+  const auto said = last_line(outcome.err);
+  return said.empty() ? fmt::format("it ended with status {}", outcome.status) : said;
+}
+
+}  // namespace
+
+std::vector<std::string> contender_names() { return {"petsc", "hypre", "eigen"}; }
+
+Contenders find_contenders(const std::string& kind, const std::vector<std::string>& names, const std::string& folder) {
+  std::error_code unknown;
+  if (!folder.empty() && !fs::is_directory(folder, unknown)) {
+    throw Error(ErrorCode::bad_option, fmt::format("--contenders: {} is no folder", folder));
+  }
+  const fs::path where = folder.empty() ? program_folder().parent_path() / "bench" : fs::path(folder);
+  Contenders all;
+  for (const auto& name : names) {
+    const auto path = where / fmt::format("bench_{}_{}", kind, name);
+    if (access(path.c_str(), X_OK) == 0) {
+      all.found.push_back({name, path.string(), name != "eigen"});
+    } else {
+      all.missing.push_back(name);
+    }
+  }
+  return all;
+}
+
+bench::ContenderLine run_contender(const Contender& contender, const bench::BenchCase& one, int ranks) {
+  std::vector<std::string> command;
+  // Contenders are single-threaded; several threads may only build the case before the clock starts.
+  std::vector<std::string> environment = {"OPENBLAS_NUM_THREADS=1", "OMP_WAIT_POLICY=passive"};
+  if (ranks > 1) {
+    if (!in_path("mpirun")) throw Error(ErrorCode::file_missing, "mpirun is not installed");
+    command = {"mpirun", "-n", std::to_string(ranks)};
+    // Open MPI's own words for: root may, cores may be fewer than ranks, the kernel places processes.
+    for (const char* line : {"OMP_NUM_THREADS=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                             "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_hwloc_base_binding_policy=none"}) {
+      environment.emplace_back(line);
+    }
+  }
+  command.push_back(contender.path);
+  for (const auto& word : one.arguments()) command.push_back(word);
+  const auto outcome = run_child(command, environment);
+  if (outcome.status != 0) throw Error(ErrorCode::structure, last_words(outcome));
+  return bench::from_line(outcome.out);
+}
+
+std::string program_commit() {
+  try {
+    const auto said =
+        run_child({"git", "-C", program_folder().string(), "describe", "--always", "--dirty", "--exclude", "*"});
+    return said.status == 0 ? last_line(said.out) : "";
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+}  // namespace echelon::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The contenders of a benchmark: programs bench_<kind>_<name> that print one JSON line, found beside this one. One process
+// a measurement, one rank alone or several under mpirun.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/measure/bench_case.hpp"
+#include "bench/measure/contender_line.hpp"
+
+namespace echelon::cli {
+
+struct Contender {
+  std::string name;  // "petsc"
+  std::string path;
+  bool takes_ranks = false;
+};
+
+struct Contenders {
+  std::vector<Contender> found;
+  std::vector<std::string> missing;
+};
+
+std::vector<std::string> contender_names();
+
+/// `folder` empty: ../bench from the program's own folder. Throws Error(bad_option) when a given folder is none.
+Contenders find_contenders(const std::string& kind, const std::vector<std::string>& names, const std::string& folder);
+
+/// Throws Error with the contender's last words when it did not give a line.
+bench::ContenderLine run_contender(const Contender& contender, const bench::BenchCase& one, int ranks);
+
+/// Of the repository around the program, "-dirty" appended when it has changes; empty without one.
+std::string program_commit();
+
+}  // namespace echelon::cli

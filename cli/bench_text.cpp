@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/bench_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "echelon/report/table.hpp"
+
+namespace echelon::cli {
+namespace {
+
+constexpr auto left = Table::Align::left, right = Table::Align::right;
+
+std::string milliseconds(double seconds) { return fmt::format("{:.3f}", 1e3 * seconds); }
+std::string or_dash(bool there, const std::string& text) { return there ? text : "-"; }
+
+std::string operation_table(const BenchReport& report) {
+  Table table({{"case", left},
+               {"factors", left},
+               {"threads", right},
+               {"ms", right},
+               {"spread", right},
+               {"% triad", right},
+               {"% copy", right},
+               {"GF/s", right},
+               {"peer ms", right},
+               {"speedup", right},
+               {"fastest peer", left}});
+  for (const auto& row : report.rows) {
+    const auto* peer = row.best_peer();
+    table.add({row.name, row.precision, std::to_string(row.threads), milliseconds(row.seconds),
+               fmt::format("{:.0f} %", 100 * row.spread), fmt::format("{:.1f}", row.percent_of(row.triad)),
+               fmt::format("{:.1f}", row.percent_of(row.copy)), fmt::format("{:.2f}", row.flops / row.seconds / 1e9),
+               or_dash(peer, peer ? milliseconds(peer->seconds) : ""),
+               or_dash(peer, peer ? fmt::format("{:.2f}", peer->seconds / row.seconds) : ""),
+               or_dash(peer, peer ? fmt::format("{}, {}", peer->name, peer->method) : "")});
+  }
+  return table.text();
+}
+
+std::string solver_table(const BenchReport& report) {
+  Table table({{"case", left},
+               {"factors", left},
+               {"basis", left},
+               {"threads", right},
+               {"iterations", right},
+               {"seconds", right},
+               {"set-up", right},
+               {"spread", right},
+               {"peer seconds", right},
+               {"iterations", right},
+               {"speedup", right},
+               {"fastest peer", left}});
+  for (const auto& row : report.rows) {
+    const auto* peer = row.best_peer();
+    table.add({row.name, row.precision, or_dash(!row.basis.empty(), row.basis), std::to_string(row.threads),
+               std::to_string(row.iterations), fmt::format("{:.4f}", row.seconds), fmt::format("{:.4f}", row.setup_seconds),
+               fmt::format("{:.0f} %", 100 * row.spread), or_dash(peer, peer ? fmt::format("{:.4f}", peer->seconds) : ""),
+               or_dash(peer, peer ? std::to_string(peer->iterations) : ""),
+               or_dash(peer, peer ? fmt::format("{:.2f}", peer->seconds / row.seconds) : ""),
+               or_dash(peer, peer ? fmt::format("{}, {}", peer->name, peer->method) : "")});
+  }
+  return table.text();
+}
+
+/// "PETSc" of "PETSc 3.18.5": one colour a contender, whatever its version.
+std::string first_word(const std::string& text) { return text.substr(0, text.find(' ')); }
+
+std::size_t series_of(BarPlot& plot, const std::string& name) {
+  const auto at = std::find(plot.series.begin(), plot.series.end(), name);
+  if (at != plot.series.end()) return static_cast<std::size_t>(at - plot.series.begin());
+  plot.series.push_back(name);
+  return plot.series.size() - 1;
+}
+
+void put(BarPlot& plot, BarPlot::Group& group, const std::string& name, double value) {
+  const std::size_t at = series_of(plot, name);
+  if (group.values.size() <= at) group.values.resize(at + 1, std::nan(""));
+  group.values[at] = value;
+}
+
+}  // namespace
+
+std::string bench_table(const BenchReport& report) {
+  return report.kind == "solver" ? solver_table(report) : operation_table(report);
+}
+
+std::string bench_remarks(const BenchReport& report) {
+  std::string text;
+  if (!report.contenders_missing.empty()) {
+    text += fmt::format("contenders not found: {} (`make bench-peers` installs and builds them)\n",
+                        fmt::join(report.contenders_missing, ", "));
+  }
+  // One line a contender and reason: most have the same one for many cases.
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> reasons;
+  for (const auto& one : report.not_compared) reasons[{one.who, one.why}].push_back(one.name);
+  for (const auto& [reason, names] : reasons) {
+    const auto others = names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : std::string();
+    text += fmt::format("{} not compared in {}{}: {}\n", reason.first, names.front(), others, reason.second);
+  }
+  for (const auto& one : report.missing) text += fmt::format("MISSING {}: {}\n", one.name, one.why);
+  return text;
+}
+
+BarPlot bench_plot(const BenchReport& report) {
+  const bool times = report.kind == "solver";
+  BarPlot plot;
+  plot.title = times                   ? "Whole solves with ILU(0)"
+               : report.kind == "trsv" ? "ILU(0) application: L and U sweeps"
+                                       : "ILU(0) set-up, everything counted";
+  plot.subtitle = fmt::format("{}; medians of {} rounds", report.backend.name, report.rounds);
+  plot.axis = times ? "seconds, set-up and iteration" : "bytes that must move over time, percent of triad";
+  plot.line = times ? 0 : 100;
+  plot.series = {"echelon"};
+  for (const auto& row : report.rows) {
+    BarPlot::Group group;
+    group.label = fmt::format("{}, {} thread{}{}", row.name, row.threads, row.threads == 1 ? "" : "s",
+                              row.basis == "fp32" ? ", fp32 basis" : "");
+    const auto value = [&](double seconds) { return times ? seconds : 100 * row.bytes / seconds / row.triad; };
+    put(plot, group, "echelon", value(row.seconds));
+    for (const auto& peer : row.peers) put(plot, group, first_word(peer.name), value(peer.seconds));
+    plot.groups.push_back(std::move(group));
+  }
+  return plot;
+}
+
+}  // namespace echelon::cli

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the benchmarks rest on: bytes and operations by hand, slabs that are the matrix' own rows, shapes that name nothing
+// twice, lines that read back.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "bench/measure/bandwidth.hpp"
+#include "bench/measure/contender_line.hpp"
+#include "bench/measure/row_slab.hpp"
+#include "bench/measure/sampling.hpp"
+#include "bench/measure/shapes.hpp"
+#include "bench/measure/work_model.hpp"
+#include "echelon/problem/problems.hpp"
+#include "tests/expect_error.hpp"
+
+namespace echelon::bench {
+namespace {
+
+TEST(WorkModel, BytesByHand) {
+  // star7, interior only for simplicity of the numbers: 10 points with 7 blocks of 2×2 each.
+  const WorkShape shape{10 * 7 * 4, 10, 2};
+  EXPECT_EQ(sweep_bytes(shape), 8 * 280 + 32 * 20);
+  EXPECT_EQ(sweep_bytes(shape, 4), 4 * 280 + 32 * 20);
+  EXPECT_EQ(sweep_flops(shape), 560);
+  EXPECT_EQ(factor_bytes(shape, stencils::star7()), 8 * (280 + 40));
+  EXPECT_EQ(factor_bytes(shape, stencils::star13()), 8 * (2 * 280 + 40));
+  // Three lower blocks times the pivot's inverse, three products on the diagonal, one inverse, 2·b³ each.
+  EXPECT_EQ(factor_flops(shape, stencils::star7()), 10 * 16 * (3 + 3 + 1));
+}
+
+TEST(WorkModel, OnlyStarsWithReachOneChangeTheDiagonalAlone) {
+  EXPECT_TRUE(only_diagonal_changes(stencils::star5()));
+  EXPECT_TRUE(only_diagonal_changes(stencils::star7()));
+  for (const char* name : {"star9", "box9", "star13", "diamond13", "diamond25", "box27"}) {
+    EXPECT_FALSE(only_diagonal_changes(stencils::named(name))) << name;
+  }
+}
+
+TEST(Shapes, LargeOnesPassTwiceALargeCacheAndAllFitOurMachine) {
+  for (const auto& kind : kinds()) {
+    std::set<std::string> names;
+    for (const auto& one : shapes(kind, false)) {
+      names.insert(one.name());
+      if (kind == "solver") continue;
+      EXPECT_GE(one.matrix_bytes() + 32 * one.rows(), std::int64_t{2} * 260 << 20) << one.name();
+      EXPECT_LE(one.matrix_bytes(), std::int64_t{1} << 30) << one.name();
+    }
+    EXPECT_EQ(names.size(), shapes(kind, false).size());
+  }
+  EXPECT_THROW(shapes("trvs", true), Error);
+}
+
+TEST(BenchCase, ArgumentsReadBack) {
+  for (const auto& kind : kinds()) {
+    for (const auto& one : shapes(kind, true)) {
+      auto words = one.arguments();
+      words.insert(words.begin(), "program");
+      std::vector<char*> argv;
+      for (auto& word : words) argv.push_back(word.data());
+      const auto back = BenchCase::from_arguments(kind, static_cast<int>(argv.size()), argv.data());
+      EXPECT_EQ(back.name(), one.name());
+      EXPECT_EQ(back.rtol, one.rtol);
+    }
+  }
+  char program[] = "p", option[] = "--gird", value[] = "8";
+  char* wrong[] = {program, option, value};
+  EXPECT_THROW(BenchCase::from_arguments("trsv", 3, wrong), Error);
+}
+
+TEST(RowSlab, RowsAreTheMatrixOwnForEveryNumberOfRanks) {
+  for (const auto& [grid, stencil] : {std::pair{Grid{5, 4, 7}, stencils::box27()}, {Grid{6, 5, 1}, stencils::star5()}}) {
+    const auto A = problems::random(grid, stencil, 2, 3);
+    const auto csr = to_block_csr(A);
+    for (const int ranks : {1, 2, 3}) {
+      std::int64_t next = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const auto range = owned_points(grid, rank, ranks);
+        EXPECT_EQ(range.begin, next);
+        next = range.end;
+        const auto scalars = as_scalars(row_slab(A, range));
+        for (std::int64_t row = 0; row < scalars.rows; ++row) {
+          for (auto e = scalars.row_start[row]; e < scalars.row_start[row + 1]; ++e) {
+            ASSERT_EQ(scalars.values[e], csr.at(range.begin * 2 + row, scalars.column[e]));
+          }
+        }
+        const auto block = to_block_csr(diagonal_block(A, range));
+        ASSERT_EQ(block.rows(), range.points() * 2);
+        for (std::int64_t row = 0; row < block.rows(); ++row) {
+          for (std::int64_t column = 0; column < block.rows(); ++column) {
+            ASSERT_EQ(block.at(row, column), csr.at(range.begin * 2 + row, range.begin * 2 + column));
+          }
+        }
+      }
+      EXPECT_EQ(next, grid.points());
+    }
+  }
+}
+
+TEST(ContenderLine, ReadsBackAndNaNAgreesWithNothing) {
+  ContenderLine line;
+  line.contender = "PETSc 3.18.5";
+  line.method = "seqaij ILU(0)";
+  line.seconds = 0.125;
+  line.iterations = 7;
+  line.answer = {2, -0.5};
+  const auto back = from_line("banner\n" + to_line(line) + "\n\n");
+  EXPECT_EQ(back.contender, line.contender);
+  EXPECT_EQ(back.seconds, line.seconds);
+  EXPECT_EQ(back.iterations, line.iterations);
+  EXPECT_TRUE(agree(back.answer, line.answer, 0));
+  line.answer.norm = std::nan("");
+  EXPECT_FALSE(agree({2, -0.5}, from_line(to_line(line)).answer, 1));
+  EXPECT_FALSE(agree({1, 0}, {1.001, 0}, 1e-4));
+  EXPECT_FALSE(agree({1, 0}, {1, 0.01}, 1e-4));
+  EXPECT_EQ(from_line(to_line(ContenderLine::nothing("x", "no blocks"))).not_applicable, "no blocks");
+}
+
+TEST(Sampling, MedianAndSpread) {
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(median({}), 0);
+  EXPECT_EQ(spread({4, 2, 3}), 2.0 / 3);
+  EXPECT_EQ(spread({4}), 0);
+}
+
+TEST(Triad, ComputesWhatItCounts) {
+  for (const std::int64_t n : {0, 1, 7, 8, 16, 33}) {
+    Vector<double> a(n + 1, -1.0), b(n + 1), c(n + 1);
+    for (std::int64_t i = 0; i <= n; ++i) {
+      b[i] = static_cast<double>(i);
+      c[i] = static_cast<double>(2 * i + 4);
+    }
+    triad_range(a.data(), b.data(), c.data(), 0.5, n);
+    for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(a[i], static_cast<double>(2 * i + 2));
+    EXPECT_EQ(a[n], -1.0);
+  }
+  const auto bandwidth = BandwidthProbe(1 << 20).measure();
+  EXPECT_GT(bandwidth.triad, 1e6);
+  EXPECT_GT(bandwidth.copy, 1e6);
+}
+
+}  // namespace
+}  // namespace echelon::bench

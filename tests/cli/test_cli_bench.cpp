@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// echelon bench on tiny grids: every listed shape has a row, answers of contenders are checked before times count, and what
+// is missing is said. Contenders are scripts here, so that both right and wrong ones exist on every machine.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "bench/measure/contender_line.hpp"
+#include "bench/measure/shapes.hpp"
+#include "tests/cli/program.hpp"
+
+namespace echelon::test {
+namespace {
+
+class Bench : public Program {
+ protected:
+  /// A folder with a contender of `kind` that prints `line`.
+  std::string contender(const std::string& kind, const std::string& line) {
+    const auto folder = file("peers");
+    std::filesystem::create_directories(folder);
+    const auto path = folder + "/bench_" + kind + "_eigen";
+    write("line.json", line + "\n");
+    std::ofstream(path) << "#!/bin/sh\ncat " << file("line.json") << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return folder;
+  }
+  static std::string answer(double norm, double probe, double residual = 0) {
+    bench::ContenderLine line;
+    line.contender = "Eigen 0";
+    line.method = "script";
+    line.seconds = 1e-3;
+    line.iterations = 3;
+    line.relative_residual = residual;
+    line.answer = {norm, probe};
+    return bench::to_line(line);
+  }
+};
+
+class BenchKinds : public Bench, public testing::WithParamInterface<const char*> {};
+
+TEST_P(BenchKinds, EveryListedShapeHasARowForEveryThreadCount) {
+  const std::string kind = GetParam();
+  std::filesystem::create_directories(file("none"));
+  const auto result = run(fmt::format("bench {} --small --threads 1 2 --contenders none --json r.json --plot r.svg", kind));
+  EXPECT_EQ(result.status, 0) << result.err << result.out;
+  const auto report = json("r.json");
+  std::multiset<std::string> rows;
+  for (const auto& row : report["cases"]) {
+    rows.insert(row["case"].get<std::string>() + " t" + std::to_string(row["threads"].get<int>()));
+    EXPECT_TRUE(row["peer"].is_null());
+    EXPECT_GT(row["seconds"].get<double>(), 0);
+    EXPECT_EQ(row["percent_of_triad"].is_number(), kind != "solver");
+  }
+  std::set<std::string> names;
+  for (const auto& one : bench::shapes(kind, true)) {
+    names.insert(one.name());
+    // GMRES is measured with a basis in FP64 and in FP32.
+    for (const char* threads : {" t1", " t2"}) {
+      EXPECT_EQ(rows.count(one.name() + threads), one.solver == "gmres" ? 2u : 1u) << one.name();
+    }
+  }
+  EXPECT_EQ(names.size(), bench::shapes(kind, true).size()) << "two shapes have one name";
+  EXPECT_TRUE(contains(result.out, "contenders not found: petsc, hypre, eigen")) << result.out;
+  EXPECT_TRUE(contains(text("r.svg"), "</svg>"));
+  EXPECT_TRUE(contains(text("r.svg"), bench::shapes(kind, true).front().name()));
+}
+
+TEST_P(BenchKinds, TheReportFitsTheSchema) {
+  if (std::system("/usr/bin/python3 -c 'import jsonschema' 2>/dev/null") != 0)
+    GTEST_SKIP() << "python3-jsonschema is not installed";
+  const std::string kind = GetParam();
+  EXPECT_EQ(run(fmt::format("bench {} --small --only star7 --threads 1 --peers eigen --json r.json", kind)).status, 0);
+  const std::string script =
+      "import json,sys,jsonschema\n"
+      "schema=json.load(open(sys.argv[1])); report=json.load(open(sys.argv[2]))\n"
+      "jsonschema.validate(report,schema)\n"
+      "report['cases'][0]['seconds']=0\n"
+      "try: jsonschema.validate(report,schema)\n"
+      "except jsonschema.ValidationError: sys.exit(0)\n"
+      "sys.exit('the schema accepts a time of zero')\n";
+  write("validate.py", script);
+  const auto command = fmt::format("/usr/bin/python3 {} {}/docs/report.schema.json {} >{} 2>&1", file("validate.py"),
+                                   ECHELON_SOURCE_DIR, file("r.json"), file("said"));
+  EXPECT_EQ(std::system(command.c_str()), 0) << text("said");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, BenchKinds, testing::Values("trsv", "factor", "solver"));
+
+TEST_F(Bench, AContenderCountsOnlyWhenItsAnswerIsRight) {
+  // A wrong answer, from which the program's own can be read.
+  const auto folder = contender("trsv", answer(1, 0));
+  const std::string line = "bench trsv --small --only poisson --threads 1 --peers eigen --contenders peers --json r.json";
+  auto result = run(line);
+  EXPECT_EQ(result.status, 0) << result.err;
+  auto report = json("r.json");
+  ASSERT_EQ(report["not_compared"].size(), report["cases"].size());
+  EXPECT_TRUE(report["cases"][0]["peer"].is_null());
+  EXPECT_TRUE(contains(report["not_compared"][0]["why"], "another answer")) << result.out;
+
+  for (const char* nonsense : {"", "not json", "{\"contender\":\"Eigen 0\"}"}) {
+    contender("trsv", nonsense);
+    EXPECT_EQ(run(line).status, 0);
+    EXPECT_TRUE(contains(text("r.json"), "expected a contender's line of JSON")) << nonsense;
+  }
+}
+
+TEST_F(Bench, ASolveIsJudgedByItsTrueResidual) {
+  const auto folder = contender("solver", answer(1, 0, 1e-6));
+  const auto result =
+      run("bench solver --small --only 'cg poisson star7' --threads 1 --peers eigen --contenders peers --json r.json");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(text("r.json"), "its true residual is 1.00e-06")) << text("r.json");
+}
+
+TEST_F(Bench, EigensTrueAnswersCount) {
+  for (const char* kind : {"trsv", "factor", "solver"}) {
+    const auto result = run(fmt::format("bench {} --small --only poisson --threads 1 --peers eigen --json r.json", kind));
+    EXPECT_EQ(result.status, 0) << result.err;
+    const auto report = json("r.json");
+    if (!report["contenders"]["missing"].empty()) GTEST_SKIP() << "Eigen's contenders are not built";
+    const auto& row = report["cases"][0];
+    EXPECT_TRUE(contains(row["peer"], "Eigen")) << kind << result.out;
+    EXPECT_NEAR(row["speedup"].get<double>(), row["peer_seconds"].get<double>() / row["seconds"].get<double>(), 1e-9);
+  }
+}
+
+TEST_F(Bench, WhatIsWrongIsSaid) {
+  struct Refused {
+    const char* line;
+    const char* says;
+  };
+  for (const auto& [line, says] :
+       {Refused{"bench", "kind is required"}, Refused{"bench trvs", "did you mean trsv?"},
+        Refused{"bench dbsr", "does not have 'dbsr' yet"}, Refused{"bench trsv --only star8", "no case of trsv"},
+        Refused{"bench trsv --threads 0", "from 1 to 4096"}, Refused{"bench trsv --contenders nowhere", "is no folder"},
+        Refused{"bench trsv --peers petcs", "did you mean petsc?"},
+        Refused{"bench trsv --round 3", "did you mean --rounds?"},
+        Refused{"bench trsv --json a --plot a", "are the same file"}}) {
+    const auto result = run(line);
+    EXPECT_EQ(result.status, 2) << line;
+    EXPECT_TRUE(contains(result.err, says)) << line << ": " << result.err;
+  }
+}
+
+TEST_F(Bench, AShapeThatCannotBeMeasuredFailsTheRunAndIsNamed) {
+  if (sanitized()) GTEST_SKIP() << "a sanitizer needs more addresses than the limit of this test";
+  std::filesystem::create_directories(file("none"));
+  const auto result = run("bench trsv --only 'varpoisson star7' --threads 1 --rounds 1 --contenders none --json r.json",
+                          "ulimit -v 900000;");
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_TRUE(contains(result.out, "MISSING varpoisson star7 192x192x192 b=1")) << result.out;
+  EXPECT_EQ(json("r.json")["missing"].size(), 1u);
+}
+
+class BenchPeersFull : public Program {};
+
+TEST_F(BenchPeersFull, EveryContenderThatIsBuiltGivesOurAnswers) {
+  for (const char* kind : {"trsv", "factor", "solver"}) {
+    const auto result = run(fmt::format("bench {} --small --threads 1 2 --json r.json", kind));
+    EXPECT_EQ(result.status, 0) << result.err;
+    const auto report = json("r.json");
+    for (const auto& one : report["not_compared"]) {
+      const std::string why = one["why"];
+      EXPECT_TRUE(contains(why, "knows no blocks") || contains(why, "know no blocks") || contains(why, "it has no") ||
+                  contains(why, "mpirun is not installed"))
+          << kind << " " << one.dump();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace echelon::test

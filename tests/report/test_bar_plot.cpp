@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/report/bar_plot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace echelon {
+namespace {
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t found = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) ++found;
+  return found;
+}
+
+BarPlot example() {
+  BarPlot plot;
+  plot.title = "a<b";
+  plot.axis = "percent";
+  plot.line = 100;
+  plot.series = {"ours", "theirs"};
+  plot.groups = {{"one & only", {50, 200}}, {"two", {25, std::nan("")}}, {"three", {}}};
+  return plot;
+}
+
+TEST(BarPlot, ABarForEveryNumberAndNoneForWhatIsMissing) {
+  const auto svg = bar_svg(example());
+  // The page, two legend boxes and three bars.
+  EXPECT_EQ(count(svg, "<rect"), 6u);
+  EXPECT_EQ(count(svg, "stroke-dasharray"), 1u);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_NE(svg.find("one &amp; only"), std::string::npos);
+  EXPECT_NE(svg.find("a&lt;b"), std::string::npos);
+  EXPECT_EQ(count(svg, "<text"), count(svg, "</text>"));
+}
+
+TEST(BarPlot, LengthsAreInProportion) {
+  const auto svg = bar_svg(example());
+  // 500 points of axis for the largest value, 200.
+  EXPECT_NE(svg.find("width=\"500.0\""), std::string::npos);
+  EXPECT_NE(svg.find("width=\"125.0\""), std::string::npos);
+  EXPECT_NE(svg.find("width=\"62.5\""), std::string::npos);
+}
+
+TEST(BarPlot, NothingToDrawIsStillAPage) {
+  const auto svg = bar_svg({});
+  EXPECT_EQ(count(svg, "</svg>"), 1u);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace echelon
