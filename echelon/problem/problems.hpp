@@ -41,6 +41,67 @@ struct VarPoissonOptions {
 /// Symmetric positive definite. Throws Error(bad_argument) for other stencils and for coefficients that are not positive.
 StructMatrix<double> variable_poisson(Grid grid, const Stencil& stencil, const VarPoissonOptions& options = {});
 
+/// What the implicit steps have in common: rows are multiplied by the time step, so that they read I + dt·(…).
+struct TimeStep {
+  double dt = 0;   // 0: cfl times the time in which the fastest wave crosses the smallest spacing
+  double cfl = 3;  // not looked at when dt is given
+};
+
+struct GasState {
+  double rho, u, v, w, p;
+};
+using GasFlow = std::function<GasState(double x, double y, double z)>;
+/// A smooth three-dimensional flow at about this Mach number: ρ = 1 ± 10 %, p = ρ^γ/γ (sound speed 1), waves in V.
+GasFlow waved_gas_flow(double mach);
+
+struct EulerOptions {
+  TimeStep step = {};
+  GasFlow base = waved_gas_flow(0.5);
+};
+/// One implicit step of the compressible Euler equations for a perfect gas, γ = 1.4, linearised about the state `base`:
+/// W + dt Σ_d ∂_d(A_d W) for W = (ρ, ρu, ρv, ρw, E), star13, 5 unknowns a point. The split Jacobians A_d^± take second-order
+/// differences from their upwind sides. Points as for `poisson`; outside W = 0, the state there being held. Axes with one
+/// point are not differentiated. Throws Error(bad_argument) unless ρ and p are positive.
+StructMatrix<double> euler(Grid grid, const EulerOptions& options = {});
+
+struct ViscousState {
+  double rho, u, v, w, mu;
+};
+using ViscousFlow = std::function<ViscousState(double x, double y, double z)>;
+/// The density and velocity of `waved_gas_flow`, and a viscosity of mach/reynolds that varies by half of that.
+ViscousFlow waved_viscous_flow(double mach, double reynolds);
+
+struct NavierStokesOptions {
+  TimeStep step = {};
+  ViscousFlow base = waved_viscous_flow(0.3, 1000);
+};
+/// One implicit step of the compressible Navier-Stokes equations for an isothermal gas, p = ρ (sound speed 1), linearised
+/// about the steady state `base`: unknowns (ρ, u, v, w), box27. Second-order central differences, each averaged across its
+/// direction with (1, 10, 1)/12; the mixed derivatives of the viscous stress couple u, v and w. Points, outside and flat
+/// axes as for `euler`. Throws Error(bad_argument) unless ρ is positive and μ not negative.
+StructMatrix<double> navier_stokes(Grid grid, const NavierStokesOptions& options = {});
+
+struct PhaseState {
+  double u, v;
+};
+using PhaseField = std::function<PhaseState(double x, double y, double z)>;
+/// Cosines of the two phases, between −0.9 and 0.9, with zero normal derivative on the boundary.
+PhaseField waved_phases();
+
+struct CahnHilliardOptions {
+  double dt = 0;                       // 0: ε_u²/4
+  double interface_width[2] = {0, 0};  // ε_u, ε_v; 0: from −0.9 to 0.9 an interface takes 4 and 6 of the smallest cells
+  double coupling[3] = {0.1, -0.25, 0};  // α, β and γ of W
+  double nonlocal = 10;                  // σ
+  double degeneracy = 0.5;               // θ of the mobilities M = 1 − θu², 1 − θv²; 0 ≤ θ < 1
+  PhaseField base = waved_phases();
+};
+/// One implicit step of two coupled Cahn-Hilliard equations (a copolymer u and its blocks v), linearised about `base`
+/// with the mobilities held: u_t = ∇·(M_u ∇(W_u − ε_u² Δu)), v_t = ∇·(M_v ∇(W_v − ε_v² Δv)) − σ(v − v̄),
+/// W = (u² − 1)²/4 + (v² − 1)²/4 + αuv + βuv² + γu²v. Cells of width 1/N, no flux through the boundary (u is conserved to
+/// rounding), diamond25, 2 unknowns a cell. Flat axes as for `euler`. Throws Error(bad_argument) for options out of range.
+StructMatrix<double> cahn_hilliard(Grid grid, const CahnHilliardOptions& options = {});
+
 /// Random values in (−1, 1); the diagonal is 1 to 2 larger than the sum of the row's other magnitudes, so scalar rows and
 /// blocks are strictly dominant. A value depends on the seed and its own place only: the same bits for every thread count.
 StructMatrix<double> random(Grid grid, const Stencil& stencil, int dof, std::uint64_t seed);
