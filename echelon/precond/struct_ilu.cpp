@@ -171,14 +171,18 @@ StructIlu<T>::StructIlu(const StructMatrix<T>& A, const IluOptions& options, boo
 template <class T>
 void StructIlu<T>::choose_kernels() {
   const bool few_along = plan_.center - plan_.along_begin <= most_along && plan_.along_end - plan_.center - 1 <= most_along;
-  if (dof_ == 1 && few_along && options_.schedule != SweepSchedule::sequential) {
+  const bool lines = options_.schedule != SweepSchedule::sequential;
+  const Stored stored = sizeof(T) == 8 ? Stored::fp64 : Stored::fp32;
+  factor_kernel_ = point_struct_factor<T>(dof_);
+  sweeps_ = point_struct_sweep<T>(dof_);
+  this->report.kernel = "points, " + shapes::kernel_name(dof_);
+  if (lines && dof_ == 1 && few_along) {
     factor_kernel_ = scalar_struct_factor<T>();
-    sweeps_ = scalar_struct_sweep<T>(sizeof(T) == 8 ? Stored::fp64 : Stored::fp32);
+    sweeps_ = scalar_struct_sweep<T>(stored);
     this->report.kernel = "lines, b=1";
-  } else {
-    factor_kernel_ = point_struct_factor<T>(dof_);
-    sweeps_ = point_struct_sweep<T>(dof_);
-    this->report.kernel = "points, " + shapes::kernel_name(dof_);
+  } else if (const auto sweeps = block_struct_sweep<T>(dof_, stored); lines && sweeps.lower) {
+    sweeps_ = sweeps;
+    this->report.kernel = "lines, " + shapes::kernel_name(dof_);
   }
 }
 

@@ -52,6 +52,12 @@ inline constexpr int most_along = 8;
 template <class T>
 StructSweepKernels<T> scalar_struct_sweep(Stored stored);
 
+/// b = 2 … 8, lanes over the rows of a block; null where there is none: another b, or a CPU without fused multiply-add.
+template <class T>
+StructSweepKernels<T> block_struct_sweep(int block, Stored stored);
+template <int B, class T>
+StructSweepKernels<T> struct_sweep_of(Stored stored);
+
 /// Any b, point by point, coefficients stored as the vectors are: the reference.
 template <class T>
 StructSweepKernels<T> point_struct_sweep(int block);
