@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sweeps of scalar stencils. A step of eight points of a line: first the entries of other lines, lanes over points, then the
-// recurrence along the line, one point after the other. The lines of a group take turns, so that their recurrences overlap.
-// Bytes a point: 8 an entry, 8 for D⁻¹ in U (and in L when it is scaled), 16 for r and x. Reads are safe: entries whose line
-// lies outside the grid are dropped before a line begins, and steps at the ends of a line load only lanes inside.
+// Sweeps of scalar stencils, a line at a time, so that every coefficient plane is one stream of memory. A step of eight
+// points: first the entries of other lines, lanes over points, then the recurrence along the line, point by point, which
+// runs while the loads of the next steps are under way. Bytes a point: 8 an entry, 8 for D⁻¹ in U (and in L when it is
+// scaled), 16 for r and x. Reads are safe: entries whose line lies outside the grid are dropped before a line begins, and
+// points near the ends of a line are done one by one.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "echelon/sweep/struct_sweep_scalar.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "echelon/base/fma.hpp"
 #include "echelon/base/simd.inl"
@@ -18,7 +20,9 @@ HWY_BEFORE_NAMESPACE();
 namespace echelon {
 namespace HWY_NAMESPACE {
 
-constexpr int step_width = 8, group_lines = 4;
+constexpr int step_width = 8;
+/// How far ahead memory is asked for: beyond what the processor's own prefetcher does at the start of a page.
+constexpr std::int64_t ahead = 160;
 
 template <class S, class T>
 struct SweptLine {
@@ -30,81 +34,86 @@ struct SweptLine {
   const S* inverse;
 };
 
-/// The along-line recurrence of one step over lanes [from, to), in sweep direction.
-template <bool lower, class S, class T>
-HWY_INLINE void recur(const SweptLine<S, T>& line, std::int64_t i0, std::int64_t nx, int from, int to, const T* sum,
-                      const T* coefficient, const T* inverse) {
-  constexpr int first_shift = lower ? -1 : 1;
+/// The recurrence along the line over eight points, in sweep direction. `entries` is known to the compiler where it is
+/// 1 or 2 and the neighbours are the nearest: the last values then stay in registers.
+template <bool lower, class S, class T, class Count>
+HWY_INLINE void recur(const SweptLine<S, T>& line, std::int64_t i0, Count entries, const T* sum, const T* coefficient,
+                      const T* inverse) {
   T* x = line.x + i0;
-  const bool whole =
-      to - from == step_width && i0 + first_shift * (lower ? 1 : step_width) >= 0 && (lower || i0 + step_width < nx);
-  if (line.along_count == 1 && line.along[0].shift == first_shift && whole) {
-    T last = lower ? x[-1] : x[step_width];
+  if constexpr (!std::is_same_v<Count, int>) {
+    constexpr int count = Count::value, direction = lower ? -1 : 1;
+    T last[count];  // the farthest first, as the entries are
+    for (int a = 0; a < count; ++a) last[a] = x[(lower ? 0 : step_width - 1) + direction * (count - a)];
     for (int n = 0; n < step_width; ++n) {
       const int lane = lower ? n : step_width - 1 - n;
-      last = fma(-coefficient[lane], last, sum[lane]);
-      if (!lower) last *= inverse[lane];
-      x[lane] = last;
+      T value = sum[lane];
+      for (int a = 0; a < count; ++a) value = fma(-coefficient[a * step_width + lane], last[a], value);
+      if (!lower) value *= inverse[lane];
+      for (int a = 0; a + 1 < count; ++a) last[a] = last[a + 1];
+      last[count - 1] = value;
+      x[lane] = value;
     }
-    return;
-  }
-  for (int n = from; n < to; ++n) {
-    const int lane = lower ? n : from + to - 1 - n;
-    T value = sum[lane];
-    for (int a = 0; a < line.along_count; ++a) {
-      const std::int64_t at = i0 + lane + line.along[a].shift;
-      if (at >= 0 && at < nx) value = fma(-coefficient[a * step_width + lane], line.x[at], value);
+  } else {
+    for (int n = 0; n < step_width; ++n) {
+      const int lane = lower ? n : step_width - 1 - n;
+      T value = sum[lane];
+      for (int a = 0; a < entries; ++a) {
+        value = fma(-coefficient[a * step_width + lane], x[lane + line.along[a].shift], value);
+      }
+      x[lane] = lower ? value : value * inverse[lane];
     }
-    x[lane] = lower ? value : value * inverse[lane];
   }
 }
 
-/// One step of one line: points [i0, i0 + 8), `edge` when some entry or point of it lies outside the line.
-template <bool lower, bool scaled, bool edge, class S, class T>
-HWY_INLINE void step(const SweptLine<S, T>& line, std::int64_t i0, std::int64_t nx) {
+/// Points [i0, i0 + 8) of a line, which lie with all their neighbours inside it.
+template <bool lower, bool scaled, class S, class T, class Count>
+HWY_INLINE void inner_step(const SweptLine<S, T>& line, std::int64_t i0, Count entries) {
   const hn::CappedTag<T, step_width> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  constexpr std::int64_t soon = lower ? ahead : -ahead;
   HWY_ALIGN T sum[step_width], coefficient[most_along * step_width], inverse[step_width];
   for (std::int64_t v = 0; v < step_width; v += lanes) {
     const std::int64_t i = i0 + v;
-    // Lanes of this vector whose point, moved by `shift`, is on the line.
-    const auto begin = [&](std::int64_t shift) {
-      return std::clamp<std::int64_t>(-i - std::min<std::int64_t>(shift, 0), 0, lanes);
-    };
-    const auto end = [&](std::int64_t shift) {
-      return std::clamp<std::int64_t>(nx - i - std::max<std::int64_t>(shift, 0), 0, lanes);
-    };
-    const auto load = [&](const auto* p, std::int64_t shift) {
-      if constexpr (edge) {
-        return load_lanes(d, p + i, begin(shift), std::max(begin(shift), end(shift)));
-      } else {
-        return load_as(d, p + i);
-      }
-    };
     const auto coefficients = [&](const LineEntry& e) {
-      const auto a = load(static_cast<const S*>(e.values), e.shift);
-      if constexpr (scaled) return hn::Mul(a, load(static_cast<const S*>(e.inverse), e.shift));
+      const auto* values = static_cast<const S*>(e.values) + i;
+      __builtin_prefetch(values + soon);
+      const auto a = load_as(d, values);
+      if constexpr (scaled) return hn::Mul(a, load_as(d, static_cast<const S*>(e.inverse) + i));
       return a;
     };
-    auto s = load(line.r, 0);
+    __builtin_prefetch(line.r + i + soon);
+    auto s = hn::LoadU(d, line.r + i);
     for (int e = 0; e < line.across_count; ++e) {
       const LineEntry& entry = line.across[e];
-      const auto next = hn::NegMulAdd(coefficients(entry), load(static_cast<const T*>(entry.x), entry.shift), s);
-      if constexpr (edge) {
-        const auto before = hn::FirstN(d, static_cast<std::size_t>(begin(entry.shift)));
-        const auto until = hn::FirstN(d, static_cast<std::size_t>(end(entry.shift)));
-        s = hn::IfThenElse(hn::AndNot(before, until), next, s);
-      } else {
-        s = next;
-      }
+      s = hn::NegMulAdd(coefficients(entry), hn::LoadU(d, static_cast<const T*>(entry.x) + i), s);
     }
+    if constexpr (!lower || scaled) __builtin_prefetch(line.inverse + i + soon);
+    if constexpr (!lower) hn::Store(load_as(d, line.inverse + i), d, inverse + v);
     hn::Store(s, d, sum + v);
-    for (int a = 0; a < line.along_count; ++a) hn::Store(coefficients(line.along[a]), d, coefficient + a * step_width + v);
-    if constexpr (!lower) hn::Store(load(line.inverse, 0), d, inverse + v);
+    for (int a = 0; a < entries; ++a) hn::Store(coefficients(line.along[a]), d, coefficient + a * step_width + v);
   }
-  const int from = edge ? static_cast<int>(std::max<std::int64_t>(0, -i0)) : 0;
-  const int to = edge ? static_cast<int>(std::min<std::int64_t>(step_width, nx - i0)) : step_width;
-  recur<lower>(line, i0, nx, from, to, sum, coefficient, inverse);
+  if constexpr (lower) __builtin_prefetch(line.x + i0 + soon, 1);
+  recur<lower>(line, i0, entries, sum, coefficient, inverse);
+}
+
+/// The points of [i0, i0 + 8) that lie on the line, one by one.
+template <bool lower, bool scaled, class S, class T>
+void outer_step(const SweptLine<S, T>& line, std::int64_t i0, std::int64_t nx) {
+  const hn::CappedTag<T, 1> one;
+  const auto value = [&](const void* p, std::int64_t i) { return hn::GetLane(load_as(one, static_cast<const S*>(p) + i)); };
+  const std::int64_t from = std::max<std::int64_t>(i0, 0), to = std::min(i0 + step_width, nx);
+  for (std::int64_t n = from; n < to; ++n) {
+    const std::int64_t i = lower ? n : from + to - 1 - n;
+    T sum = line.r[i];
+    for (int e = 0; e < line.across_count + line.along_count; ++e) {
+      const LineEntry& entry = line.across[e];  // those along the line follow
+      if (i + entry.shift < 0 || i + entry.shift >= nx) continue;
+      T a = value(entry.values, i);
+      if constexpr (scaled) a *= value(entry.inverse, i);
+      sum = fma(-a, static_cast<const T*>(entry.x)[i], sum);
+    }
+    line.x[i] = lower ? sum : sum * value(line.inverse, i);
+  }
 }
 
 /// Line j of plane k: its entries that are inside, those of other lines first.
@@ -130,41 +139,47 @@ SweptLine<S, T> begin_line(const StructTriangle& t, const SweepVectors<T>& v, st
   return line;
 }
 
+/// Steps [begin, end) of a line, of which those in [first, last) have all their neighbours.
 template <bool lower, bool scaled, class S, class T>
-void sweep_lines(const StructTriangle& t, const LineWork& work, const SweepVectors<T>& v, void* scratch) {
+HWY_INLINE void run_line(const SweptLine<S, T>& line, const LineWork& work, std::int64_t first, std::int64_t last,
+                         std::int64_t nx) {
+  const auto start = [&](std::int64_t n) { return lower ? n * step_width : nx - (n + 1) * step_width; };
+  std::int64_t n = work.begin;
+  for (; n < std::min(first, work.end); ++n) outer_step<lower, scaled>(line, start(n), nx);
+  const auto inner = [&](auto entries) {
+    for (; n < std::min(last, work.end); ++n) inner_step<lower, scaled>(line, start(n), entries);
+  };
+  const auto nearest = [&](int a) { return line.along[a].shift == (lower ? a - line.along_count : line.along_count - a); };
+  if (line.along_count == 1 && nearest(0)) {
+    inner(std::integral_constant<int, 1>());
+  } else if (line.along_count == 2 && nearest(0) && nearest(1)) {
+    inner(std::integral_constant<int, 2>());
+  } else {
+    inner(line.along_count);
+  }
+  for (; n < work.end; ++n) outer_step<lower, scaled>(line, start(n), nx);
+}
+
+template <bool lower, bool scaled, class S, class T>
+void sweep_line(const StructTriangle& t, const LineWork& work, const SweepVectors<T>& v, void* scratch) {
   const Grid& g = t.grid;
-  const std::int64_t blocks = (g.nx + step_width - 1) / step_width;
-  std::int64_t left = 0, right = 0;
+  std::int64_t before = 0, after = 0;  // how far entries reach, in sweep direction
   for (const TriangleEntry& e : t.entries) {
-    left = std::max<std::int64_t>(left, -e.offset.x);
-    right = std::max<std::int64_t>(right, e.offset.x);
+    before = std::max<std::int64_t>(before, lower ? -e.offset.x : e.offset.x);
+    after = std::max<std::int64_t>(after, lower ? e.offset.x : -e.offset.x);
   }
-  SweptLine<S, T> lines[group_lines];
-  const std::int64_t k = lower ? work.plane : g.nz - 1 - work.plane;
-  for (int l = 0; l < work.lines; ++l) {
-    const std::int64_t j = lower ? work.line + l : g.ny - 1 - work.line - l;
-    lines[l] = begin_line<scaled, S, T>(t, v, j, k, static_cast<LineEntry*>(scratch) + l * (t.entries.size() + 1));
-  }
-  for (std::int64_t s = work.begin; s < work.end; ++s) {
-    for (int l = 0; l < work.lines; ++l) {
-      const std::int64_t n = s - std::int64_t{t.lag} * l;
-      if (n < 0 || n >= blocks) continue;
-      const std::int64_t i0 = lower ? n * step_width : g.nx - (n + 1) * step_width;
-      if (i0 >= left && i0 + step_width + right <= g.nx) {
-        step<lower, scaled, false>(lines[l], i0, g.nx);
-      } else {
-        step<lower, scaled, true>(lines[l], i0, g.nx);
-      }
-    }
-  }
+  const std::int64_t first = (before + step_width - 1) / step_width;
+  const std::int64_t last = std::max<std::int64_t>(first, (g.nx - after) / step_width);
+  const std::int64_t j = lower ? work.line : g.ny - 1 - work.line, k = lower ? work.plane : g.nz - 1 - work.plane;
+  run_line<lower, scaled>(begin_line<scaled, S, T>(t, v, j, k, static_cast<LineEntry*>(scratch)), work, first, last, g.nx);
 }
 
 template <class S, class T>
 StructSweepKernels<T> stored_as() {
   const auto lower = [](const StructTriangle& t, const LineWork& work, const SweepVectors<T>& v, void* scratch) {
-    t.scaled ? sweep_lines<true, true, S, T>(t, work, v, scratch) : sweep_lines<true, false, S, T>(t, work, v, scratch);
+    t.scaled ? sweep_line<true, true, S, T>(t, work, v, scratch) : sweep_line<true, false, S, T>(t, work, v, scratch);
   };
-  return {lower, &sweep_lines<false, false, S, T>, {group_lines, step_width}};
+  return {lower, &sweep_line<false, false, S, T>, {1, step_width}};
 }
 
 StructSweepKernels<double> scalar_sweep_double(Stored stored) {
