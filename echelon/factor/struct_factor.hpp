@@ -48,17 +48,38 @@ struct StructFactorView {
   int lag;
 };
 
+/// One product of a line: L of entry `lower` (whose x is `shift`) times the neighbour's U, which begins `U` + own point.
+template <class T>
+struct LinePair {
+  std::int32_t lower, shift;
+  const T* U;
+};
+
+/// One entry of a line's points: pairs [first, along) are with L of other lines, [along, last) with that of the own line.
+template <class T>
+struct LineTarget {
+  bool there;  // the neighbour's line is inside the grid
+  std::int32_t shift;
+  const T* A;
+  T* F;
+  const T* inverse;  // D⁻¹ of the neighbour begins here + own point
+  std::int32_t first, along, last;
+};
+
 /// One thread's own, gathered after the threads have met.
 template <class T>
 struct StructFactorWorkspace : PivotWorkspace<T> {
-  T* rows = nullptr;              // scalars: eight points of every entry; blocks: three blocks
-  std::int64_t* moved = nullptr;  // lines · entries
+  T* rows = nullptr;                   // scalars: eight points of every entry; blocks: three blocks
+  std::vector<LineTarget<T>> targets;  // scalars: what the last line had to do
+  std::vector<LinePair<T>> pairs;
+  const void* listed_for = nullptr;
   // Scalars, lane by lane: largest Σ|L_m|, Σ|U_u|·|D⁻¹|, |D⁻¹| and Σ_j |a_ij|; poison is NaN once a factor is not finite.
   alignas(64) T lower_sums[8] = {}, upper_sums[8] = {}, inverses[8] = {}, poison[8] = {};
   alignas(64) double norms[8] = {};
 
   void clear() {
     this->norm = this->change = 0;
+    listed_for = nullptr;
     for (int lane = 0; lane < 8; ++lane) {
       lower_sums[lane] = upper_sums[lane] = inverses[lane] = poison[lane] = 0;
       norms[lane] = 0;

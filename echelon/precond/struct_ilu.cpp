@@ -137,7 +137,6 @@ class StructIlu final : public Ilu<T>::Impl {
   std::vector<StructFactorWorkspace<T>> workspaces_;
   Array<T> rows_, small_;
   Array<int> swaps_;
-  Array<std::int64_t> moved_;
   std::int64_t scratch_bytes_ = 0;
   mutable Array<std::byte> sweep_scratch_;
   mutable Array<std::int32_t> order_;
@@ -226,13 +225,13 @@ void StructIlu<T>::make_workspaces() {
   rows_ = Array<T>(team * spaced);
   small_ = Array<T>(team * 2 * bb);
   swaps_ = Array<int>(team * dof_);
-  moved_ = Array<std::int64_t>(team * factor_kernel_.shape.lines * e);
   for (std::int64_t t = 0; t < team; ++t) {
     auto& own = workspaces_[static_cast<std::size_t>(t)];
     own.rows = rows_.data() + t * spaced;
     own.small = small_.data() + t * 2 * bb;
     own.swaps = swaps_.data() + t * dof_;
-    own.moved = moved_.data() + t * factor_kernel_.shape.lines * e;
+    own.targets.reserve(plan_.offsets.size());
+    own.pairs.reserve(plan_.pair.size());
   }
   scratch_bytes_ = (sweep_scratch_bytes(sweeps_.shape.lines, e, dof_) + alignment - 1) / alignment * alignment;
   sweep_scratch_ = Array<std::byte>(scratch_bytes_ * std::max(lower_groups_.threads(), upper_groups_.threads()));
