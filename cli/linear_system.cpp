@@ -35,11 +35,10 @@ void require_room(const SolveOptions& options, const Grid& grid, const Stencil& 
   const double growth = 1.0 + options.fill;  // each level of fill adds about a pattern's worth
   const double factor = factors ? growth * matrix * (options.fill > 0 ? 1.5 : 1.0) : 0;
   const double needed = matrix + factor + vector_count(options) * points * options.dof * 8;
-  constexpr double largest = 9e18;
-  const auto what = fmt::format("{} on {}x{}x{} ({} of matrix, {} of factors, the rest vectors)", options.problem, grid.nx,
-                                grid.ny, grid.nz, human_bytes(static_cast<std::int64_t>(std::min(matrix, largest))),
-                                human_bytes(static_cast<std::int64_t>(std::min(factor, largest))));
-  require_memory(static_cast<std::int64_t>(std::min(needed, largest)), what);
+  const auto what =
+      fmt::format("{} on {}x{}x{} ({} of matrix, {} of factors, the rest vectors)", options.problem, grid.nx, grid.ny,
+                  grid.nz, human_bytes(saturated_bytes(matrix)), human_bytes(saturated_bytes(factor)));
+  require_memory(saturated_bytes(needed), what);
   if (points * options.dof > std::numeric_limits<std::int32_t>::max()) {
     throw Error(ErrorCode::will_not_fit,
                 fmt::format("{:.0f} unknowns on one machine: local indices have 32 bits", points * options.dof));

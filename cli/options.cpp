@@ -16,6 +16,7 @@
 #include "cli/option_checks.hpp"
 #include "cli/petsc_options.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/base/threads.hpp"
 #include "echelon/base/version.hpp"
 #include "echelon/precond/registry.hpp"
 
@@ -160,7 +161,10 @@ void add_output_options(CLI::App& app, SolveOptions& o) {
       ->check(words({"auto", "host", "cuda"}))
       ->group(group)
       ->type_name("WORD");
-  app.add_option("--threads", o.threads, "0: as many as there are")->check(integer(0, 4096))->group(group)->type_name("T");
+  app.add_option("--threads", o.threads, "0: as many as there are")
+      ->check(integer(0, most_threads()))
+      ->group(group)
+      ->type_name("T");
   app.add_option("--solution", o.solution, "write x as Matrix Market")->group(group)->type_name("FILE");
   app.add_option("--json", o.json, "write the report; - is standard output")->group(group)->type_name("FILE");
   app.add_option("--history", o.history, "write the residuals as CSV")->group(group)->type_name("FILE");
@@ -334,7 +338,9 @@ Options parse(std::vector<std::string> arguments) {
   auto* info = app.add_subcommand("info", "version, build features, CPU, GPUs, bandwidth");
   for (auto* sub : {selftest, info}) {
     sub->add_option("--json", options.json, "write the report; - is standard output")->type_name("FILE");
-    sub->add_option("--threads", options.threads, "0: as many as there are")->check(integer(0, 4096))->type_name("T");
+    sub->add_option("--threads", options.threads, "0: as many as there are")
+        ->check(integer(0, most_threads()))
+        ->type_name("T");
   }
   for (auto* sub : {solve, check, bench, selftest, info}) sub->allow_extras();
 

@@ -3,6 +3,19 @@
 #include "bench/ilu/measure.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/precond/ilu.hpp"
+#include "echelon/schedule/sweep_plan.hpp"
+
+namespace {
+
+echelon::SweepSchedule schedule_named(const std::string& name) {
+  using enum echelon::SweepSchedule;
+  for (const auto kind : {sequential, levels, point_to_point}) {
+    if (name == echelon::word(kind)) return kind;
+  }
+  return automatic;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   namespace ec = echelon;
@@ -11,7 +24,7 @@ int main(int argc, char** argv) {
   const auto A = c.make();
   const auto r = bench::IluCase::right_hand_side(A.rows());
   ec::Vector<double> z(A.rows());
-  const ec::IluOptions options{.shift = ec::ShiftPolicy::none};
+  const ec::IluOptions options{.shift = ec::ShiftPolicy::none, .schedule = schedule_named(c.schedule)};
   const double setup = bench::median_seconds(c.repeats, [&] { const auto made = ec::ilu(A, options); });
   const auto M = ec::ilu(A, options);
   if (!M.report().ok) {

@@ -28,6 +28,7 @@ IluCase IluCase::from_command_line(int argc, char** argv) {
   app.add_option("--block", c.block);
   app.add_option("--threads", c.threads);
   app.add_option("--repeats", c.repeats);
+  app.add_option("--schedule", c.schedule)->check(CLI::IsMember({"automatic", "sequential", "levels", "point-to-point"}));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -77,6 +78,7 @@ void print_result(const std::string& contender, const IluCase& test_case, std::i
       {"matrix", test_case.matrix.empty() ? fmt::format("{} {}^3", test_case.stencil, test_case.grid) : test_case.matrix},
       {"block", test_case.block},
       {"threads", test_case.threads},
+      {"schedule", test_case.schedule},
       {"rows", rows},
       {"nonzeros", nonzeros},
       {"setup_seconds", setup_seconds},

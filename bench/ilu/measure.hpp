@@ -17,6 +17,7 @@ struct IluCase {
   int block = 1;  // for files: reblocked; for grids: DoF of `random`, Poisson when 1
   int threads = 1;
   int repeats = 7;
+  std::string schedule = "automatic";  // of our sweeps; "levels" and "point-to-point" force a plan that would not be chosen
 
   static IluCase from_command_line(int argc, char** argv);
   echelon::BlockCsr<double> make() const;

@@ -2,6 +2,8 @@
 #include "echelon/base/memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -42,6 +44,13 @@ std::int64_t group_use() {
   return std::max<std::int64_t>(0, read_number("/sys/fs/cgroup/memory.current", 0) - cached);
 }
 
+std::int64_t address_space_left() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::numeric_limits<std::int64_t>::max();
+  const auto pages = read_number("/proc/self/statm", 0);  // its first number: all that is mapped
+  return std::max<std::int64_t>(0, saturated_bytes(static_cast<double>(limit.rlim_cur)) - pages * sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace
 
 std::int64_t available_bytes(Device device) {
@@ -49,7 +58,7 @@ std::int64_t available_bytes(Device device) {
   const auto unlimited = std::numeric_limits<std::int64_t>::max();
   const auto limit = read_number("/sys/fs/cgroup/memory.max", unlimited);
   const auto used = limit == unlimited ? 0 : group_use();
-  return std::min(kernel_estimate(), limit - used);
+  return std::min({kernel_estimate(), limit - used, address_space_left()});
 }
 
 void require_memory(std::int64_t bytes, const std::string& what, Device device) {
@@ -58,6 +67,11 @@ void require_memory(std::int64_t bytes, const std::string& what, Device device) 
     throw Error(ErrorCode::will_not_fit, fmt::format("{} needs {} and {} are free on {}", what, human_bytes(bytes),
                                                      human_bytes(there), device.name()));
   }
+}
+
+std::int64_t saturated_bytes(double bytes) {
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  return bytes < static_cast<double>(most) ? static_cast<std::int64_t>(bytes) : most;
 }
 
 std::string human_bytes(std::int64_t bytes) {

@@ -9,11 +9,15 @@
 
 namespace echelon {
 
-/// Bytes that can still be had: on the host the smaller of the kernel's estimate and the control group's limit.
+/// Bytes that can still be had: on the host the least of the kernel's estimate, the control group's limit and the
+/// address space of the process (ulimit -v).
 std::int64_t available_bytes(Device device = Device::host());
 
 /// Throws Error(will_not_fit) naming `what`, the bytes needed and the bytes there.
 void require_memory(std::int64_t bytes, const std::string& what, Device device = Device::host());
+
+/// For products that may pass 64 bits: as many bytes as 64 bits can say.
+std::int64_t saturated_bytes(double bytes);
 
 /// "3.2 GiB"
 std::string human_bytes(std::int64_t bytes);

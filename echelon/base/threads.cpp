@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "echelon/base/error.hpp"
@@ -20,9 +21,12 @@ int threads() noexcept {
   return count > 0 ? count : omp_get_max_threads();
 }
 
+int most_threads() noexcept { return std::max(64, 4 * hardware_threads()); }
+
 void set_threads(int count) {
-  if (count < 0 || count > 4096) {
-    throw Error(ErrorCode::bad_argument, fmt::format("{} threads were asked for; legal are 0 (all) to 4096", count));
+  if (count < 0 || count > most_threads()) {
+    throw Error(ErrorCode::bad_argument, fmt::format("{} threads were asked for; legal are 0 (all {} that there are) to {}",
+                                                     count, hardware_threads(), most_threads()));
   }
   chosen.store(count, std::memory_order_relaxed);
 }

@@ -11,6 +11,8 @@ int threads() noexcept;
 /// 0 means: as many as the machine offers to this process.
 void set_threads(int count);
 int hardware_threads() noexcept;
+/// More are refused: every thread of a factorization has a line of the matrix's size, and none would find a processor.
+int most_threads() noexcept;
 
 /// Threads worth waking for `work` elementary operations: a small loop is faster on one than the waking itself.
 inline int threads_for(std::int64_t work) noexcept {

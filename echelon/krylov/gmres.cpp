@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "echelon/base/memory.hpp"
 #include "echelon/krylov/gmres_cycles.hpp"
 #include "echelon/krylov/hessenberg.hpp"
 
@@ -146,15 +147,18 @@ Cycle run_cycle(SolveFrame& s, Workspace& space, double norm, bool flexible) {
 }  // namespace
 
 int gmres_columns(std::int64_t n, const KrylovOptions& options) {
-  const std::int64_t wanted = std::min<std::int64_t>({options.restart, n, options.max_it});
+  constexpr std::int64_t most = std::numeric_limits<int>::max() - 1;  // a basis has one more
+  const std::int64_t wanted = std::min<std::int64_t>({options.restart, n, options.max_it, most});
   return static_cast<int>(std::max<std::int64_t>(wanted, 1));
 }
 
 std::int64_t gmres_bytes(std::int64_t n, const KrylovOptions& options, bool flexible) {
   const int columns = gmres_columns(n, options);
   const bool single = options.basis == BasisPrecision::fp32;
-  return Basis::bytes(n, columns + 1, single) + (flexible ? Basis::bytes(n, columns, single) : 0) + own_vectors * n * 8 +
-         std::int64_t{columns} * columns * 8;
+  // In floating point: with a long restart the products pass 64 bits.
+  const double basis = static_cast<double>(Basis::bytes(n, 1, single)), vector = 8.0 * static_cast<double>(n);
+  return saturated_bytes(basis * (1.0 + columns) + (flexible ? basis * columns : 0.0) + own_vectors * vector +
+                         8.0 * columns * columns);
 }
 
 void run_gmres(SolveFrame& s, bool flexible) {

@@ -66,8 +66,9 @@ SolveFrame::SolveFrame(const char* solver, const Operator<double>& A, const V& b
       b_(&b) {
   check_input(b);
   const std::int64_t kept = std::min(options.max_it, history_limit) + 1;
-  const std::int64_t bytes = method_bytes + (options.null_space ? 4 : 2) * n * 8 + kept * 8;
-  if (static_cast<double>(bytes) > worth_asking_bytes) require_memory(bytes, fmt::format("{} with {} rows", solver, n));
+  const double own = 8.0 * (options.null_space ? 4 : 2) * static_cast<double>(n) + 8.0 * static_cast<double>(kept);
+  const double bytes = static_cast<double>(method_bytes) + own;
+  if (bytes > worth_asking_bytes) require_memory(saturated_bytes(bytes), fmt::format("{} with {} rows", solver, n));
   report.solver = solver;
   report.preconditioner = M.report();
   report.history.reserve(static_cast<std::size_t>(kept));

@@ -110,5 +110,8 @@ NonfiniteScan scan_nonfinite(const BlockCsr<T>& A);
 /// max |a_ij − a_ji| / max |a_ij|; infinity when the pattern is not symmetric.
 template <class T>
 double asymmetry(const BlockCsr<T>& A);
+/// The same without allocating; `work` holds a number for every block row.
+template <class T>
+double asymmetry(const BlockCsr<T>& A, std::span<std::int64_t> work);
 
 }  // namespace echelon

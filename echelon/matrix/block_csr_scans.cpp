@@ -35,6 +35,12 @@ NonfiniteScan scan_nonfinite(const BlockCsr<T>& A) {
 
 template <class T>
 double asymmetry(const BlockCsr<T>& A) {
+  Array<std::int64_t> work(A.block_rows());
+  return asymmetry(A, work.span());
+}
+
+template <class T>
+double asymmetry(const BlockCsr<T>& A, std::span<std::int64_t> work) {
   require_host(A, "asymmetry");
   const double infinity = std::numeric_limits<double>::infinity();
   if (!A.square()) return infinity;
@@ -42,7 +48,9 @@ double asymmetry(const BlockCsr<T>& A) {
   const std::int64_t n = A.block_rows();
   const std::int64_t b = A.block();
   // next[j] walks through row j: when row i < j is visited, it must stand at column i exactly when (i, j) is stored.
-  Array<std::int64_t> next(std::span<const std::int64_t>(from.row_start, static_cast<std::size_t>(n)));
+  if (static_cast<std::int64_t>(work.size()) != n) throw_size_mismatch("work of asymmetry", std::ssize(work), n);
+  std::copy_n(from.row_start, n, work.begin());
+  std::int64_t* next = work.data();
   double largest = 0, difference = 0;
   bool has_nan = false;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -69,6 +77,8 @@ double asymmetry(const BlockCsr<T>& A) {
 template NonfiniteScan scan_nonfinite<double>(const BlockCsr<double>&);
 template NonfiniteScan scan_nonfinite<float>(const BlockCsr<float>&);
 template double asymmetry<double>(const BlockCsr<double>&);
+template double asymmetry<double>(const BlockCsr<double>&, std::span<std::int64_t>);
+template double asymmetry<float>(const BlockCsr<float>&, std::span<std::int64_t>);
 template double asymmetry<float>(const BlockCsr<float>&);
 
 }  // namespace echelon

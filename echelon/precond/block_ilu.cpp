@@ -32,6 +32,17 @@ double zero_row_scale(const BlockCsr<T>& A) {
 }
 
 template <class T>
+void require_symmetry(const BlockCsr<T>& A, std::span<std::int64_t> work) {
+  const double far = asymmetry(A, work);
+  // NaN is for the factorization to report, with its row.
+  if (far > symmetry_tolerance<T>) {
+    throw Error(
+        ErrorCode::symmetry,
+        fmt::format("IC needs a symmetric matrix; max|a_ij − a_ji| is {:.3g} of max|a_ij| (Inf: the pattern differs)", far));
+  }
+}
+
+template <class T>
 class BlockIlu final : public Ilu<T>::Impl {
  public:
   BlockIlu(const BlockCsr<T>& A, const IluOptions& options, bool positive_definite);
@@ -70,7 +81,8 @@ class BlockIlu final : public Ilu<T>::Impl {
   Array<T> dense_, small_;
   Array<T*> targets_;
   Array<int> swaps_;
-  mutable Array<T> scratch_;  // one vector: the permuted right-hand side, and the growth estimate
+  mutable Array<T> scratch_;    // one vector: the permuted right-hand side, and the growth estimate
+  Array<std::int64_t> mirror_;  // IC: for the test of symmetry
   PivotLog log_;
   double norm_ = 0;
 };
@@ -81,6 +93,10 @@ BlockIlu<T>::BlockIlu(const BlockCsr<T>& A, const IluOptions& options, bool posi
       positive_definite_(positive_definite),
       title_(fmt::format("{}({})", positive_definite ? "IC" : "ILU", options.fill)) {
   Timer timer;
+  if (positive_definite) {
+    mirror_ = Array<std::int64_t>(A.block_rows());
+    require_symmetry(A, mirror_.span());
+  }
   factors_.rows = A.block_rows();
   factors_.block = A.block();
   make_pattern(A);
@@ -175,7 +191,7 @@ void BlockIlu<T>::fill_report(const BlockCsr<T>& A) {
   about.fill_ratio = A.blocks() > 0 ? static_cast<double>(stored) / static_cast<double>(A.blocks()) : 1;
   about.bytes = factors_.bytes() + lower_plan_.bytes() + upper_plan_.bytes() + order_.bytes() + position_.bytes() +
                 original_.start.bytes() + original_.column.bytes() + dense_.bytes() + targets_.bytes() + scratch_.bytes() +
-                sweeps_.bytes();
+                sweeps_.bytes() + mirror_.bytes();
   about.bad_pivots.reserve(PivotLog::kept);
 }
 
@@ -285,6 +301,7 @@ void BlockIlu<T>::require_same_pattern(const BlockCsr<T>& A) const {
 template <class T>
 void BlockIlu<T>::refactor(const BlockCsr<T>& A) {
   require_same_pattern(A);
+  if (positive_definite_) require_symmetry(A, mirror_.span());
   this->report.symbolic_seconds = 0;
   factor(A);
 }
@@ -344,16 +361,6 @@ Ilu<T> make(const BlockCsr<T>& A, const IluOptions& options, bool positive_defin
   }
   if (!A.device().is_host())
     throw Error(ErrorCode::device, "ILU of a matrix on " + A.device().name() + "; it must be on the host");
-  if (positive_definite) {
-    const double far = asymmetry(A);
-    // NaN is for the factorization to report, with its row.
-    if (far > symmetry_tolerance<T>) {
-      throw Error(
-          ErrorCode::symmetry,
-          fmt::format("IC needs a symmetric matrix; max|a_ij − a_ji| is {:.3g} of max|a_ij| (Inf: the pattern differs)",
-                      far));
-    }
-  }
   return Ilu<T>(std::make_unique<BlockIlu<T>>(A, options, positive_definite));
 }
 

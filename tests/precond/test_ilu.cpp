@@ -15,6 +15,7 @@
 #include "echelon/base/small_block.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/counted_new.hpp"
+#include "tests/expect_error.hpp"
 #include "tests/reference/ilu_reference.hpp"
 #include "tests/reference/random_matrix.hpp"
 
@@ -284,6 +285,21 @@ TEST(Ilu, RefactorRefusesAnotherPattern) {
     EXPECT_EQ(code_of([&] { static_cast<void>(M.refactor(reblock(larger, 2))); }), ErrorCode::structure);
     EXPECT_TRUE(M.refactor(A).ok);
   }
+}
+
+TEST(Ilu, IcRefactorWantsSymmetryAgainAndAllocatesNothing) {
+  const auto A = matrix(2, {{0, 0, 4}, {0, 1, 1}, {1, 0, 1}, {1, 1, 4}});
+  const auto scaled = matrix(2, {{0, 0, 8}, {0, 1, 2}, {1, 0, 2}, {1, 1, 8}});
+  const auto skewed = matrix(2, {{0, 0, 4}, {0, 1, 1}, {1, 0, 2}, {1, 1, 4}});
+  auto M = ic(A);
+  const auto before = applied(M, {3.0, 3.0});
+  EXPECT_ERROR(static_cast<void>(M.refactor(skewed)), symmetry, "IC needs a symmetric matrix; max|a_ij − a_ji| is 0.25");
+  const auto after = applied(M, {3.0, 3.0});
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin())) << "a refused matrix leaves the factors alone";
+  const auto arrays = allocation_count();
+  EXPECT_TRUE(M.refactor(scaled).ok);
+  EXPECT_EQ(allocation_count(), arrays);
+  EXPECT_EQ(applied(M, {6.0, 6.0})[1], before[1]);
 }
 
 TEST(Ilu, MisuseIsRefused) {
