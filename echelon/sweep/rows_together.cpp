@@ -15,19 +15,19 @@ constexpr std::int64_t rows_worth_threads = 50'000;
 
 /// Row s + 1 against row s. L: the shared columns, then s. U: s, then the shared columns.
 template <class Distance>
-bool continues(const TrianglePattern& triangle, const Distance* distance, Side side, std::int64_t s) {
+bool continues(const TrianglePattern& triangle, const Distance* distance, TriangleSide side, std::int64_t s) {
   const auto* row = distance + triangle.start[s];
   const auto* next = distance + triangle.start[s + 1];
   const auto shared = triangle.start[s + 1] - triangle.start[s];
   if (triangle.start[s + 2] - triangle.start[s + 1] != shared + 1) return false;
-  if ((side == Side::lower ? next[shared] : next[0]) != 1) return false;
-  if (side == Side::upper) ++next;
+  if ((side == TriangleSide::lower ? next[shared] : next[0]) != 1) return false;
+  if (side == TriangleSide::upper) ++next;
   return std::equal(row, row + shared, next, [](Distance one, Distance other) { return one + 1 == other; });
 }
 
 /// Entries of rows that continue a run, of those of every `stride`-th row.
 template <class Distance>
-double sampled_share(const TrianglePattern& triangle, const Distance* distance, Side side, std::int64_t stride) {
+double sampled_share(const TrianglePattern& triangle, const Distance* distance, TriangleSide side, std::int64_t stride) {
   std::int64_t seen = 0, continuing = 0;
   for (std::int64_t s = 0; s + 1 < triangle.rows; s += stride) {
     const auto entries = triangle.start[s + 2] - triangle.start[s + 1];
@@ -38,7 +38,7 @@ double sampled_share(const TrianglePattern& triangle, const Distance* distance, 
 }
 
 template <class Distance>
-Array<std::uint8_t> runs(const TrianglePattern& triangle, const Distance* distance, Side side) {
+Array<std::uint8_t> runs(const TrianglePattern& triangle, const Distance* distance, TriangleSide side) {
   // Matrices without runs should not pay for the search; 7 has no factor in common with usual unknowns a node.
   if (triangle.rows > 1000 && sampled_share(triangle, distance, side, 7) < worthwhile_share / 2) return {};
   const auto n = triangle.rows;
@@ -59,7 +59,7 @@ Array<std::uint8_t> runs(const TrianglePattern& triangle, const Distance* distan
 
 }  // namespace
 
-Array<std::uint8_t> rows_together(const TrianglePattern& triangle, Side side) {
+Array<std::uint8_t> rows_together(const TrianglePattern& triangle, TriangleSide side) {
   if (triangle.entries() == 0) return {};
   return with_distances(triangle, [&](const auto* distance) { return runs(triangle, distance, side); });
 }

@@ -10,9 +10,9 @@
 
 namespace echelon {
 
-enum class Side { lower, upper };
+enum class TriangleSide { lower, upper };
 
 /// For every position the rows that run from it, 1 to 4; empty where runs are too rare to be worth a kernel of their own.
-Array<std::uint8_t> rows_together(const TrianglePattern& triangle, Side side);
+Array<std::uint8_t> rows_together(const TrianglePattern& triangle, TriangleSide side);
 
 }  // namespace echelon

@@ -12,8 +12,8 @@ TriangularSolve<T>::TriangularSolve(const Triangles<T>& factors, int threads)
     : kernels_(sweep_kernels<T>(factors.block, factors.lower.narrow)), scratch_(std::int64_t{threads} * factors.block) {
   if (factors.block > 1) return;
   const auto runs = sweep_kernels_together<T>(factors.lower.narrow);
-  lower_together_ = rows_together(factors.lower, Side::lower);
-  upper_together_ = rows_together(factors.upper, Side::upper);
+  lower_together_ = rows_together(factors.lower, TriangleSide::lower);
+  upper_together_ = rows_together(factors.upper, TriangleSide::upper);
   if (!lower_together_.empty()) kernels_.lower = runs.lower;
   if (!upper_together_.empty()) kernels_.upper = runs.upper;
 }

@@ -20,7 +20,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::int32_t>>;
 
-std::vector<int> found(const Rows& distances, Side side, bool narrow = true) {
+std::vector<int> found(const Rows& distances, TriangleSide side, bool narrow = true) {
   const auto together = rows_together(reference::triangle_of(distances, narrow), side);
   return {together.begin(), together.end()};
 }
@@ -28,11 +28,11 @@ std::vector<int> found(const Rows& distances, Side side, bool narrow = true) {
 TEST(RowsTogether, RunsAreFoundByHand) {
   // L: rows 1 and 2 need 0; row 3 needs 0 and 2 only; row 4 needs what 3 needs, and 3.
   const Rows lower{{}, {1}, {2, 1}, {3, 1}, {4, 2, 1}};
-  EXPECT_EQ(found(lower, Side::lower), (std::vector<int>{3, 2, 1, 2, 1}));
-  EXPECT_EQ(found(lower, Side::lower, false), (std::vector<int>{3, 2, 1, 2, 1}));
+  EXPECT_EQ(found(lower, TriangleSide::lower), (std::vector<int>{3, 2, 1, 2, 1}));
+  EXPECT_EQ(found(lower, TriangleSide::lower, false), (std::vector<int>{3, 2, 1, 2, 1}));
   Rows upper = lower;
   for (auto& row : upper) std::reverse(row.begin(), row.end());
-  EXPECT_EQ(found(upper, Side::upper), (std::vector<int>{3, 2, 1, 2, 1}));
+  EXPECT_EQ(found(upper, TriangleSide::upper), (std::vector<int>{3, 2, 1, 2, 1}));
 }
 
 TEST(RowsTogether, FourAtMost) {
@@ -40,21 +40,21 @@ TEST(RowsTogether, FourAtMost) {
   for (std::int32_t s = 0; s < 7; ++s) {
     for (std::int32_t d = s; d > 0; --d) dense[static_cast<std::size_t>(s)].push_back(d);
   }
-  EXPECT_EQ(found(dense, Side::lower), (std::vector<int>{4, 4, 4, 4, 3, 2, 1}));
+  EXPECT_EQ(found(dense, TriangleSide::lower), (std::vector<int>{4, 4, 4, 4, 3, 2, 1}));
 }
 
 TEST(RowsTogether, ALongerRowOfOtherColumnsIsNoRun) {
   // Each row is one longer than the row before, and never its continuation.
-  EXPECT_TRUE(found({{}, {}, {2}, {3, 2}, {4, 3, 2}}, Side::lower).empty());
+  EXPECT_TRUE(found({{}, {}, {2}, {3, 2}, {4, 3, 2}}, TriangleSide::lower).empty());
 }
 
 TEST(RowsTogether, RareRunsAndNoEntriesAreLeftAlone) {
   Rows line(5000, {2});
   line[0] = line[1] = {};
   line[100] = {3, 1};
-  EXPECT_TRUE(found(line, Side::lower).empty());
-  EXPECT_TRUE(found(Rows(3), Side::lower).empty());
-  EXPECT_TRUE(found({}, Side::upper).empty());
+  EXPECT_TRUE(found(line, TriangleSide::lower).empty());
+  EXPECT_TRUE(found(Rows(3), TriangleSide::lower).empty());
+  EXPECT_TRUE(found({}, TriangleSide::upper).empty());
 }
 
 /// Nodes of 1 to 6 unknowns, each coupled to itself and to all unknowns of some nodes around: rows of scalars.
@@ -92,12 +92,12 @@ template <class T>
 void expect_sweeps_equal(const Rows& rows, std::mt19937_64& random, bool narrow) {
   const auto n = static_cast<std::int64_t>(rows.size());
   const auto number = [&random] { return static_cast<T>(static_cast<double>(random() % 2001) / 1000 - 1.0003); };
-  for (const Side side : {Side::lower, Side::upper}) {
+  for (const TriangleSide side : {TriangleSide::lower, TriangleSide::upper}) {
     Rows distances(rows.size());
     for (std::int64_t s = 0; s < n; ++s) {
-      const auto i = side == Side::lower ? s : n - 1 - s;
+      const auto i = side == TriangleSide::lower ? s : n - 1 - s;
       for (const auto j : rows[static_cast<std::size_t>(i)]) {
-        const auto d = side == Side::lower ? i - j : j - i;
+        const auto d = side == TriangleSide::lower ? i - j : j - i;
         if (d > 0) distances[static_cast<std::size_t>(s)].push_back(static_cast<std::int32_t>(d));
       }
     }
@@ -116,7 +116,9 @@ void expect_sweeps_equal(const Rows& rows, std::mt19937_64& random, bool narrow)
                       r.data(),
                       one_by_one.data(),
                       together.data()};
-    const auto pick = [side](const SweepKernels<T>& kernels) { return side == Side::lower ? kernels.lower : kernels.upper; };
+    const auto pick = [side](const SweepKernels<T>& kernels) {
+      return side == TriangleSide::lower ? kernels.lower : kernels.upper;
+    };
     pick(sweep_kernels<T>(1, narrow))(view, 0, n, nullptr);
     view.x = in_runs.data();
     // In pieces that cut runs, as the tasks of threads may.
@@ -125,7 +127,7 @@ void expect_sweeps_equal(const Rows& rows, std::mt19937_64& random, bool narrow)
       pick(sweep_kernels_together<T>(narrow))(view, begin, end, nullptr);
       begin = end;
     }
-    ASSERT_EQ(one_by_one, in_runs) << (side == Side::lower ? "lower" : "upper");
+    ASSERT_EQ(one_by_one, in_runs) << (side == TriangleSide::lower ? "lower" : "upper");
   }
 }
 
