@@ -78,7 +78,7 @@ StructMatrix<T>::StructMatrix(Grid grid, Stencil stencil, int dof)
       dof_(dof),
       layout_(Layout::user({}, 0)),
       values_(std::make_shared<Array<T>>(checked_size(grid, stencil_, dof, sizeof(T)))) {
-  layout_ = Layout::user(grid_, stencil_.size());
+  layout_ = Layout::user(grid_, stencil_.size(), dof_, sizeof(T));
   T* values = values_->data();
 #pragma omp parallel num_threads(threads_for(values_->size()))
   {

@@ -11,27 +11,11 @@
 
 #include "echelon/base/array.hpp"
 #include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/layout.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/matrix/stencil.hpp"
 
 namespace echelon {
-
-/// Where the block of (point, stencil entry) lives, counted in blocks. User order: one plane of all points a stencil
-/// entry, so that neighbouring points are neighbours in memory.
-class Layout {
- public:
-  enum class Kind { user };
-  static Layout user(Grid grid, int entries) { return Layout(Kind::user, grid, entries); }
-  Kind kind() const { return kind_; }
-  std::int64_t blocks() const { return points_ * entries_; }
-  std::int64_t at(std::int64_t point, int entry) const { return entry * points_ + point; }
-
- private:
-  Layout(Kind kind, Grid grid, int entries) : kind_(kind), points_(grid.points()), entries_(entries) {}
-  Kind kind_;
-  std::int64_t points_;
-  int entries_;
-};
 
 template <class T>
 class StructMatrix final : public Operator<T> {

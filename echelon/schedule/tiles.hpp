@@ -26,39 +26,23 @@ struct TileWait {
   int tile, behind;
 };
 
-/// Lines begin ≤ ŷ < end of one ẑ.
-struct LineRange {
-  int begin, end;
-  ECHELON_FN int count() const { return end > begin ? end - begin : 0; }
-};
-
-ECHELON_FN int floor_quotient(int n, int d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
-
 /// A schedule as kernels see it, on host or device.
 struct TileView {
   Wavefront front;
   TileShape shape;
-  int count = 0;          // tiles with at least one line
-  int tiles_y = 0;        // tiles in ŷ, the ones without lines included
-  const Tile* tiles;      // in ticket order
-  const int* tile_of;     // ticket of the tile (y, z) at [z·tiles_y + y]; −1 without lines
-  const int* wait_start;  // of each tile, and the end
-  const TileWait* waits;
+  int count = 0;                    // tiles with at least one line
+  int tiles_y = 0;                  // tiles in ŷ, the ones without lines included
+  const Tile* tiles = nullptr;      // in ticket order
+  const int* tile_of = nullptr;     // ticket of the tile (y, z) at [z·tiles_y + y]; −1 without lines
+  const int* wait_start = nullptr;  // of each tile, and the end
+  const TileWait* waits = nullptr;
 
   ECHELON_FN int tile_of_line(int y, int z) const { return tile_of[(z / shape.z) * tiles_y + y / shape.y]; }
   ECHELON_FN int end_z(const Tile& tile) const { return tile.z + shape.z < front.nz ? tile.z + shape.z : front.nz; }
 
   /// The tile's lines of ẑ = z that have a point at this level.
   ECHELON_FN LineRange lines_at(const Tile& tile, int level, int z) const {
-    const int slope = front.a + 1;
-    const int at_zero = level - front.line_start(0, z);  // i of the line ŷ = 0, and slope less with each further ŷ
-    const int first = floor_quotient(at_zero - front.nx, slope) + 1, last = floor_quotient(at_zero, slope);
-    LineRange range{front.c * z, front.c * z + front.ny};
-    if (range.begin < tile.y) range.begin = tile.y;
-    if (range.begin < first) range.begin = first;
-    if (range.end > tile.y + shape.y) range.end = tile.y + shape.y;
-    if (range.end > last + 1) range.end = last + 1;
-    return range;
+    return front.lines_at(level, z, {tile.y, tile.y + shape.y});
   }
   /// Points of the tile at this level with ẑ < z: the rank of the first one of ẑ = z; all of them for z = end_z(tile).
   ECHELON_FN int lines_before(const Tile& tile, int level, int z) const {

@@ -16,7 +16,8 @@ namespace echelon {
 
 enum class Triangle { lower, upper };
 
-struct GridPoint {
+/// A point of the grid; sides are below 2³⁰, so ints do.
+struct Ijk {
   int i, j, k;
 };
 
@@ -25,22 +26,30 @@ struct SkewedPoint {
   int x, y, z;
 };
 
+/// Lines begin ≤ ŷ < end of one ẑ.
+struct LineRange {
+  int begin, end;
+  ECHELON_FN int count() const { return end > begin ? end - begin : 0; }
+};
+
+ECHELON_FN int floor_quotient(int n, int d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
+
 struct Wavefront {
   int nx = 1, ny = 1, nz = 1;
   int a = 0, b = 0, c = 0;
   bool mirrored = false;
 
   /// From the user's point to the one the sweep counts from its own corner, and back: its own inverse.
-  ECHELON_FN GridPoint turn(GridPoint p) const { return mirrored ? GridPoint{nx - 1 - p.i, ny - 1 - p.j, nz - 1 - p.k} : p; }
-  ECHELON_FN SkewedPoint map(GridPoint p) const {
-    const GridPoint q = turn(p);
+  ECHELON_FN Ijk turn(Ijk p) const { return mirrored ? Ijk{nx - 1 - p.i, ny - 1 - p.j, nz - 1 - p.k} : p; }
+  ECHELON_FN SkewedPoint map(Ijk p) const {
+    const Ijk q = turn(p);
     return {q.i + a * q.j + b * q.k, q.j + c * q.k, q.k};
   }
-  ECHELON_FN GridPoint unmap(SkewedPoint s) const {
+  ECHELON_FN Ijk unmap(SkewedPoint s) const {
     const int j = s.y - c * s.z;
     return turn({s.x - a * j - b * s.z, j, s.z});
   }
-  ECHELON_FN int level(GridPoint p) const {
+  ECHELON_FN int level(Ijk p) const {
     const SkewedPoint s = map(p);
     return s.x + s.y + s.z;
   }
@@ -51,8 +60,19 @@ struct Wavefront {
   ECHELON_FN bool has_line(int y, int z) const { return z >= 0 && z < nz && y >= c * z && y < c * z + ny; }
   /// Level of the line's first point; its t-th point (t = 0 … nx − 1) has level line_start + t.
   ECHELON_FN int line_start(int y, int z) const { return (a + 1) * y + (b + 1 - a * c) * z; }
+  /// Of these lines of ẑ = z, inside the grid or not, those that have a point at the level: always one range.
+  ECHELON_FN LineRange lines_at(int level, int z, LineRange lines) const {
+    const int slope = a + 1;
+    const int at_zero = level - line_start(0, z);  // i on the line ŷ = 0, and slope less with each further ŷ
+    const int first = floor_quotient(at_zero - nx, slope) + 1, last = floor_quotient(at_zero, slope);
+    if (lines.begin < c * z) lines.begin = c * z;
+    if (lines.begin < first) lines.begin = first;
+    if (lines.end > c * z + ny) lines.end = c * z + ny;
+    if (lines.end > last + 1) lines.end = last + 1;
+    return lines;
+  }
   /// The user's point of a line at a level; inside the grid when 0 ≤ level − line_start < nx.
-  ECHELON_FN GridPoint on_line(int y, int z, int level) const { return turn({level - line_start(y, z), y - c * z, z}); }
+  ECHELON_FN Ijk on_line(int y, int z, int level) const { return turn({level - line_start(y, z), y - c * z, z}); }
 };
 
 /// What a row of the triangle needs, in mapped coordinates: `skewed` (never forward) and its level, which is negative.

@@ -85,7 +85,7 @@ class Simulator {
     finished_[at(tile)] = end - t.first_level;
     return true;
   }
-  bool compute(int tile, int level, GridPoint p) {
+  bool compute(int tile, int level, Ijk p) {
     const auto name = [&] { return fmt::format("tile {}, level {}, point ({},{},{})", tile, level, p.i, p.j, p.k); };
     if (!grid_.contains(p.i, p.j, p.k)) return fail(name() + " is outside the grid");
     int& owner = owner_[at(grid_.index(p.i, p.j, p.k))];
@@ -94,7 +94,7 @@ class Simulator {
     const bool upper = s_.front.mirrored;
     for (int e = upper ? stencil_.center() + 1 : 0; e < (upper ? stencil_.size() : stencil_.center()); ++e) {
       const Offset o = stencil_.offsets()[e];
-      const GridPoint q{p.i + o.x, p.j + o.y, p.k + o.z};
+      const Ijk q{p.i + o.x, p.j + o.y, p.k + o.z};
       if (!grid_.contains(q.i, q.j, q.k)) continue;
       const int other = owner_[at(grid_.index(q.i, q.j, q.k))], needs = s_.front.level(q);
       if (other < 0) return fail(name() + fmt::format(" needs ({},{},{}), not computed yet", q.i, q.j, q.k));

@@ -14,7 +14,7 @@ namespace echelon {
 namespace {
 
 /// x ← r − Σ A_e x_neighbour over the triangle's neighbours inside, one point.
-void sweep_point(const StructMatrix<double>& A, Triangle triangle, GridPoint p, Vector<double>& x) {
+void sweep_point(const StructMatrix<double>& A, Triangle triangle, Ijk p, Vector<double>& x) {
   const Grid& grid = A.grid();
   const int b = A.dof(), center = A.stencil().center();
   const std::int64_t point = grid.index(p.i, p.j, p.k);

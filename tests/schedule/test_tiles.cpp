@@ -102,7 +102,7 @@ void expect_promises(const Drawn& d) {
         ASSERT_EQ(view.lines_before(tile, level, z), rank);
         const LineRange lines = view.lines_at(tile, level, z);
         for (int y = lines.begin; y < lines.end; ++y, ++rank) {
-          const GridPoint p = view.front.on_line(y, z, level);
+          const Ijk p = view.front.on_line(y, z, level);
           ASSERT_TRUE(d.grid.contains(p.i, p.j, p.k));
           ASSERT_EQ(view.front.level(p), level);
           ASSERT_EQ(view.tile_of_line(y, z), t);
@@ -112,7 +112,7 @@ void expect_promises(const Drawn& d) {
           for (int e = upper ? center + 1 : 0; e < (upper ? d.stencil.size() : center); ++e) {
             const Offset o = d.stencil.offsets()[e];
             if (!d.grid.contains(p.i + o.x, p.j + o.y, p.k + o.z)) continue;
-            const GridPoint q{p.i + o.x, p.j + o.y, p.k + o.z};
+            const Ijk q{p.i + o.x, p.j + o.y, p.k + o.z};
             const SkewedPoint s = view.front.map(q);
             const int other = view.tile_of_line(s.y, s.z), needs = view.front.level(q);
             ASSERT_LT(needs, level);

@@ -29,7 +29,7 @@ TEST(Wavefront, LevelsOfTheNamedStencils) {
       for (const auto triangle : {Triangle::lower, Triangle::upper}) {
         const Wavefront front = wavefront(grid, stencils::named(s.name), triangle);
         EXPECT_EQ(front.levels(), s.levels_n * n - s.levels_less) << s.name << ' ' << n;
-        const GridPoint p{4, 2, s.flat ? 0 : 3};
+        const Ijk p{4, 2, s.flat ? 0 : 3};
         EXPECT_EQ(front.level(front.turn(p)), p.i + s.of_j * p.j + s.of_k * p.k) << s.name;
       }
     }
@@ -78,12 +78,12 @@ void expect_promises(const Grid& grid, const Stencil& stencil, Triangle triangle
   for (int k = 0; k < front.nz; ++k) {
     for (int j = 0; j < front.ny; ++j) {
       for (int i = 0; i < front.nx; ++i) {
-        const GridPoint p{i, j, k};
+        const Ijk p{i, j, k};
         const SkewedPoint s = front.map(p);
         const int level = front.level(p);
         ASSERT_TRUE(level >= 0 && level < front.levels());
         ASSERT_TRUE(front.has_line(s.y, s.z) && s.y < front.rows_y());
-        const GridPoint back = front.unmap(s), walked = front.on_line(s.y, s.z, level);
+        const Ijk back = front.unmap(s), walked = front.on_line(s.y, s.z, level);
         ASSERT_TRUE(back.i == i && back.j == j && back.k == k);
         ASSERT_TRUE(walked.i == i && walked.j == j && walked.k == k);
         ASSERT_TRUE(image.insert({s.x, s.y, s.z}).second);
@@ -91,7 +91,7 @@ void expect_promises(const Grid& grid, const Stencil& stencil, Triangle triangle
           const Offset o = stencil.offsets()[e];
           const bool wanted = triangle == Triangle::lower ? e < stencil.center() : e > stencil.center();
           if (!wanted || !grid.contains(i + o.x, j + o.y, k + o.z)) continue;
-          const GridPoint q{i + o.x, j + o.y, k + o.z};
+          const Ijk q{i + o.x, j + o.y, k + o.z};
           const SkewedPoint t = front.map(q);
           const auto d = std::find_if(needs.begin(), needs.end(), [&](const Dependency& one) { return one.entry == e; });
           ASSERT_NE(d, needs.end());

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the values of a matrix (or vector) on a grid live. Three kinds:
+//   user             [entry][point][column][row]            natural order, what users see
+//   skewed           [entry][column][ẑ][level mod Nx][ŷ mod Ny][row]   the points of a level and a ẑ side by side, no memory
+//   lost tile_contiguous  [tile][level][entry][column][line][row]  a tile streams one run of memory; only lines inside are
+//   kept
+// A block's columns lie apart in the last two, so that the rows of neighbouring lines are neighbours. Runs of tiles, and
+// planes of skewed order, begin at multiples of 32 bytes, padded with zeros. For a fixed ẑ, ŷ mod Ny determines j and then
+// level mod Nx determines i: skewed places are all different on any grid.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "echelon/matrix/stencil.hpp"
+
+namespace echelon {
+
+struct LayoutView;
+struct StoredBlocks;
+struct TileShape;
+struct Wavefront;
+class TileSchedule;
+
+enum class LayoutKind { user, skewed, tile_contiguous };
+
+/// Cheap to copy: copies share the tables. The arithmetic and what a layout is made of are in layout_view.hpp.
+class Layout {
+ public:
+  /// Entries 0 … entries − 1 of blocks dof × dof.
+  static Layout user(Grid grid, int entries, int dof = 1, int scalar_bytes = 8);
+  static Layout skewed(const Wavefront& front, const StoredBlocks& stored);
+  static Layout tile_contiguous(const Wavefront& front, const Stencil& stencil, TileShape shape, const StoredBlocks& stored);
+
+  LayoutKind kind() const { return kind_; }
+  Grid grid() const { return grid_; }
+  /// User order: the block of (point, entry), counted in blocks.
+  std::int64_t at(std::int64_t point, int entry) const { return entry * points_ + point; }
+  /// Scalars, padding included.
+  std::int64_t size() const;
+  /// Bytes of the values and of the layout's own tables.
+  std::int64_t bytes() const;
+  const StoredBlocks& stored() const;
+  /// Where any value lives; lives as long as a copy of the layout.
+  const LayoutView& view() const;
+  /// The schedule whose tiles the layout follows; tile_contiguous only.
+  const TileSchedule& tiles() const;
+
+ private:
+  struct Tables;
+  Layout(LayoutKind kind, Grid grid, std::shared_ptr<const Tables> tables);
+  LayoutKind kind_;
+  Grid grid_;
+  std::int64_t points_;
+  std::shared_ptr<const Tables> tables_;
+};
+
+}  // namespace echelon
