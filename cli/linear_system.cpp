@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/problem_kinds.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/problem/matrix_check.hpp"
 #include "echelon/problem/matrix_market.hpp"
-#include "echelon/problem/problems.hpp"
 #include "echelon/report/timer.hpp"
 
 namespace echelon::cli {
@@ -21,48 +21,37 @@ double vector_count(const SolveOptions& options) {
   constexpr double others = 8;
   if (options.solver == "cg" || options.solver == "bicgstab") return others + 4;
   const double basis = options.restart * (options.basis == "fp32" ? 0.5 : 1.0) * (options.solver == "fgmres" ? 2 : 1);
-  // With the solver left open Poisson takes CG: the basis is not counted against it.
-  const bool takes_cg = options.solver == "auto" && options.matrix.empty() && options.problem == "poisson";
+  // With the solver left open a symmetric problem takes CG: the basis is not counted against it.
+  const bool takes_cg = options.solver == "auto" && options.matrix.empty() && problem_kind(options.problem).symmetric;
   return others + (takes_cg ? 4 : basis);
 }
 
 /// Refuses before assembly. In floating point: the product of three extents may pass 64 bits.
 void require_room(const SolveOptions& options, const Grid& grid, const Stencil& stencil) {
   const double points = static_cast<double>(grid.nx) * static_cast<double>(grid.ny) * static_cast<double>(grid.nz);
-  const double block = static_cast<double>(options.dof) * options.dof * 8;
+  const double dof = unknowns_a_point(options);
+  const double block = dof * dof * 8;
   const double matrix = points * stencil.size() * block;
   const bool factors = options.pc == "auto" || find_preconditioner(options.pc).takes_ilu_options;
   const double growth = 1.0 + options.fill;  // each level of fill adds about a pattern's worth
   const double factor = factors ? growth * matrix * (options.fill > 0 ? 1.5 : 1.0) : 0;
-  const double needed = matrix + factor + vector_count(options) * points * options.dof * 8;
+  const double needed = matrix + factor + vector_count(options) * points * dof * 8;
   const auto what =
       fmt::format("{} on {}x{}x{} ({} of matrix, {} of factors, the rest vectors)", options.problem, grid.nx, grid.ny,
                   grid.nz, human_bytes(saturated_bytes(matrix)), human_bytes(saturated_bytes(factor)));
   require_memory(saturated_bytes(needed), what);
-  if (points * options.dof > std::numeric_limits<std::int32_t>::max()) {
+  if (points * dof > std::numeric_limits<std::int32_t>::max()) {
     throw Error(ErrorCode::will_not_fit,
-                fmt::format("{:.0f} unknowns on one machine: local indices have 32 bits", points * options.dof));
+                fmt::format("{:.0f} unknowns on one machine: local indices have 32 bits", points * dof));
   }
-}
-
-StructMatrix<double> assemble(const SolveOptions& options, const Grid& grid, const Stencil& stencil) {
-  if (options.problem == "convdiff") {
-    problems::ConvDiffOptions flow;
-    flow.peclet = options.peclet;
-    return problems::convection_diffusion(grid, stencil, flow);
-  }
-  if (options.problem == "random") return problems::random(grid, stencil, options.dof, options.seed);
-  return problems::poisson(grid, stencil);
 }
 
 LinearSystem from_problem(const SolveOptions& options) {
-  const bool flat = options.stencil.empty() && grid_extents(options.grid) == 2;
-  const auto stencil =
-      options.stencil.empty() ? (flat ? stencils::star5() : stencils::star7()) : stencils::named(options.stencil);
+  const Stencil stencil = stencil_of(options);
   const Grid grid = parse_grid(options.grid, stencil);
   require_room(options, grid, stencil);
   const Timer clock;
-  auto A = assemble(options, grid, stencil);
+  auto A = problem_kind(options.problem).assemble(options, grid, stencil);
   ProblemInfo info;
   info.name = options.problem;
   info.n = A.rows();

@@ -15,6 +15,7 @@
 #include "cli/nearest.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/petsc_options.hpp"
+#include "cli/problem_kinds.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/base/version.hpp"
@@ -52,21 +53,22 @@ constexpr const char* solve_examples =
     "Examples:\n"
     "  echelon solve                                     Poisson on 64x64x64, everything automatic\n"
     "  echelon solve --grid 128x128x64 --solver cg --pc ic --plot r.svg\n"
+    "  echelon solve --problem euler --grid 48 --cfl 5   one implicit step of a compressible flow\n"
     "  echelon solve --matrix A.mtx.gz --rhs b.mtx --solution x.mtx --json report.json\n"
     "  echelon solve --matrix A.mtx -ksp_type gmres -pc_type ilu -pc_factor_levels 1\n"
     "Exit status: 0 converged, 1 not converged, 2 bad usage or input, 3 memory or device trouble, 130 interrupted.";
 
 void add_system_options(CLI::App& app, SolveOptions& o) {
   const char* group = "System";
-  app.add_option("--problem", o.problem, "poisson, convdiff or random")
-      ->check(
-          words({"poisson", "convdiff", "random"}, {"varpoisson", "navierstokes", "euler", "cahnhilliard", "projection"}))
+  app.add_option("--problem", o.problem, fmt::format("{}", fmt::join(problem_names(), ", ")))
+      ->check(words(problem_names(), {"projection"}))
       ->group(group)
       ->type_name("NAME");
   app.add_option("--grid", o.grid, "points: N (cube, or square for a 2-D stencil), NXxNY or NXxNYxNZ")
       ->group(group)
       ->type_name("SIZE");
-  app.add_option("--stencil", o.stencil, fmt::format("{}; star7, on 2-D grids star5", fmt::join(stencils::names(), ", ")))
+  app.add_option("--stencil", o.stencil,
+                 fmt::format("{}; else the problem's own, or star7, on 2-D grids star5", fmt::join(stencils::names(), ", ")))
       ->check(words(stencils::names()))
       ->group(group)
       ->type_name("NAME");
@@ -79,6 +81,30 @@ void add_system_options(CLI::App& app, SolveOptions& o) {
       ->group(group)
       ->type_name("S");
   app.add_option("--peclet", o.peclet, "of --problem convdiff")->check(number(0, unbounded))->group(group)->type_name("PE");
+  app.add_option("--coefficient", o.coefficient, "of --problem varpoisson: smooth or jumps")
+      ->check(words({"smooth", "jumps"}))
+      ->group(group)
+      ->type_name("WORD");
+  app.add_option("--contrast", o.contrast, "of its coefficient: largest / smallest")
+      ->check(number(1, unbounded))
+      ->group(group)
+      ->type_name("C");
+  app.add_option("--anisotropy", o.anisotropy, "of --problem varpoisson: factors along x, y and z")
+      ->group(group)
+      ->type_name("EX,EY,EZ");
+  app.add_option("--dt", o.dt, "time step of navierstokes, euler, cahnhilliard; 0: a fitting one")
+      ->check(number(0, unbounded))
+      ->group(group)
+      ->type_name("DT");
+  app.add_option("--cfl", o.cfl, "time step of navierstokes and euler, in crossing times of the smallest spacing")
+      ->check(number(1e-300, unbounded))
+      ->group(group)
+      ->type_name("CFL");
+  app.add_option("--mach", o.mach, "of navierstokes and euler")->check(number(0, unbounded))->group(group)->type_name("M");
+  app.add_option("--reynolds", o.reynolds, "of navierstokes")
+      ->check(number(1e-300, unbounded))
+      ->group(group)
+      ->type_name("RE");
   app.add_option("--matrix", o.matrix, "Matrix Market file, plain or .gz, instead of a problem")
       ->group(group)
       ->type_name("FILE");
@@ -227,20 +253,19 @@ void check_files(std::span<const std::pair<const char*, std::string>> files, std
 
 /// Options that contradict each other, each with a sentence.
 void check_combination(const CLI::App& app, const SolveOptions& o) {
-  const auto given = [&](const char* name) { return app.get_option(name)->count() > 0; };
+  const auto given = [&](const std::string& name) { return app.get_option(name)->count() > 0; };
   const auto refuse = [](const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); };
   if (!o.matrix.empty()) {
-    for (const char* name : {"--problem", "--grid", "--stencil", "--dof", "--seed", "--peclet"}) {
+    Words problem = {"--problem", "--grid", "--stencil", "--dof"};
+    for (const auto& name : problem_options()) problem.push_back(name);
+    for (const auto& name : problem) {
       if (given(name)) refuse(fmt::format("{} describes a built-in problem and --matrix a file: give one of them", name));
     }
   } else {
     for (const char* name : {"--block", "--duplicates", "--allow-nonfinite"}) {
       if (given(name)) refuse(fmt::format("{} needs --matrix", name));
     }
-    if (o.dof > 1 && o.problem != "random")
-      refuse(fmt::format("--dof {} is for --problem random; {} has one unknown a point", o.dof, o.problem));
-    if (given("--seed") && o.problem != "random") refuse("--seed is for --problem random");
-    if (given("--peclet") && o.problem != "convdiff") refuse("--peclet is for --problem convdiff");
+    check_problem(o, given);
   }
   const bool factors = o.pc == "auto" || find_preconditioner(o.pc).takes_ilu_options;
   for (const char* name : {"--fill", "--shift", "--ordering", "--schedule"}) {
@@ -249,7 +274,8 @@ void check_combination(const CLI::App& app, const SolveOptions& o) {
   if (o.match_rows && o.pc != "ilu" && o.pc != "auto")
     refuse(fmt::format("--match-rows is for --pc ilu; got --pc {}", o.pc));
   if (o.match_rows && o.solver == "cg") refuse("--match-rows takes the symmetry away that --solver cg needs");
-  if (o.match_rows && (o.block > 1 || o.dof > 1)) refuse("--match-rows needs blocks of size 1");
+  if (o.match_rows && (o.block > 1 || (o.matrix.empty() && unknowns_a_point(o) > 1)))
+    refuse("--match-rows needs blocks of size 1");
   if (o.strict && given("--shift") && o.shift == "auto") refuse("--strict forbids the repairs that --shift auto asks for");
   if (o.quiet && o.verbose) refuse("-q and -v contradict each other");
   const std::pair<const char*, std::string> files[] = {{"--matrix", o.matrix},     {"--rhs", o.rhs},

@@ -14,10 +14,15 @@ namespace echelon::cli {
 struct SolveOptions {
   std::string problem = "poisson";
   std::string grid = "64";
-  std::string stencil;  // empty: star7, or star5 on a 2-D grid
+  std::string stencil;  // empty: the problem's own; else star7, or star5 on a 2-D grid
   int dof = 1;
   std::uint64_t seed = 1;
   double peclet = 10;
+  std::string coefficient = "smooth";  // of varpoisson
+  double contrast = 100;
+  std::string anisotropy = "1,1,1";
+  double dt = 0, cfl = 3;  // of the implicit steps; dt 0: by cfl
+  double mach = 0.5, reynolds = 1000;
 
   std::string matrix;  // a file instead of a problem
   int block = 1;

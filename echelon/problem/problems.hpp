@@ -73,7 +73,7 @@ ViscousFlow waved_viscous_flow(double mach, double reynolds);
 
 struct NavierStokesOptions {
   TimeStep step = {};
-  ViscousFlow base = waved_viscous_flow(0.3, 1000);
+  ViscousFlow base = waved_viscous_flow(0.5, 1000);
 };
 /// One implicit step of the compressible Navier-Stokes equations for an isothermal gas, p = ρ (sound speed 1), linearised
 /// about the steady state `base`: unknowns (ρ, u, v, w), box27. Second-order central differences, each averaged across its

@@ -172,6 +172,29 @@ TEST_F(Solve, TheReportOnStandardOutputIsNothingButJson) {
   EXPECT_TRUE(contains(result.err, "converged"));
 }
 
+TEST_F(Solve, EveryProblemInItsWords) {
+  struct Case {
+    const char* line;
+    const char* stencil;
+    int block;
+  };
+  for (const auto& [line, stencil, block] :
+       {Case{"varpoisson --grid 10 --coefficient jumps --contrast 1e4", "star7", 1},
+        Case{"varpoisson --grid 12x10 --anisotropy 1,0.1,1", "star5", 1},
+        Case{"varpoisson --grid 8 --stencil box27 --contrast 30 --anisotropy 0.2", "box27", 1},
+        Case{"navierstokes --grid 8x7x6 --cfl 2 --mach 0.2 --reynolds 50", "box27", 4},
+        Case{"euler --grid 8 --dof 5 --stencil star13 --dt 0.05", "star13", 5}, Case{"euler --grid 12x10", "star13", 5},
+        Case{"cahnhilliard --grid 8 --dt 1e-4", "diamond25", 2}}) {
+    const auto result = run(std::string("solve --json r.json --problem ") + line);
+    EXPECT_EQ(result.status, 0) << line << result.out << result.err;
+    EXPECT_EQ(json("r.json")["problem"]["stencil"], stencil) << line;
+    EXPECT_EQ(json("r.json")["problem"]["block"], block) << line;
+    EXPECT_LT(json("r.json")["relative_residual"], 1.0e-8) << line;
+  }
+  const auto cg = run("solve --problem varpoisson --grid 8");
+  EXPECT_TRUE(contains(cg.out, "cg with ic(0)")) << cg.out;
+}
+
 TEST_F(Solve, BlocksStencilsAndProblems) {
   for (const char* line :
        {"--problem random --grid 5 --stencil box27 --dof 3", "--problem convdiff --grid 9x8x7 --peclet 50", "--grid 30x20",

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/problem_kinds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "cli/option_checks.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/problem/problems.hpp"
+
+namespace echelon::cli {
+namespace {
+
+using Matrix = StructMatrix<double>;
+
+Matrix poisson(const SolveOptions&, const Grid& grid, const Stencil& stencil) { return problems::poisson(grid, stencil); }
+
+Matrix varpoisson(const SolveOptions& o, const Grid& grid, const Stencil& stencil) {
+  problems::VarPoissonOptions options;
+  options.kappa =
+      o.coefficient == "jumps" ? problems::jump_coefficient(o.contrast) : problems::smooth_coefficient(o.contrast);
+  const auto factors = parse_anisotropy(o.anisotropy);
+  std::copy(factors.begin(), factors.end(), options.anisotropy);
+  return problems::variable_poisson(grid, stencil, options);
+}
+
+Matrix convdiff(const SolveOptions& o, const Grid& grid, const Stencil& stencil) {
+  problems::ConvDiffOptions options;
+  options.peclet = o.peclet;
+  return problems::convection_diffusion(grid, stencil, options);
+}
+
+Matrix navierstokes(const SolveOptions& o, const Grid& grid, const Stencil&) {
+  return problems::navier_stokes(
+      grid, {.step = {.dt = o.dt, .cfl = o.cfl}, .base = problems::waved_viscous_flow(o.mach, o.reynolds)});
+}
+
+Matrix euler(const SolveOptions& o, const Grid& grid, const Stencil&) {
+  return problems::euler(grid, {.step = {.dt = o.dt, .cfl = o.cfl}, .base = problems::waved_gas_flow(o.mach)});
+}
+
+Matrix cahnhilliard(const SolveOptions& o, const Grid& grid, const Stencil&) {
+  problems::CahnHilliardOptions options;
+  options.dt = o.dt;
+  return problems::cahn_hilliard(grid, options);
+}
+
+Matrix random(const SolveOptions& o, const Grid& grid, const Stencil& stencil) {
+  return problems::random(grid, stencil, o.dof, o.seed);
+}
+
+}  // namespace
+
+const std::vector<ProblemKind>& problem_kinds() {
+  static const std::vector<ProblemKind> kinds = {
+      {"poisson", "", 1, true, {}, poisson},
+      {"varpoisson", "", 1, true, {"--coefficient", "--contrast", "--anisotropy"}, varpoisson},
+      {"convdiff", "", 1, false, {"--peclet"}, convdiff},
+      {"navierstokes", "box27", 4, false, {"--dt", "--cfl", "--mach", "--reynolds"}, navierstokes},
+      {"euler", "star13", 5, false, {"--dt", "--cfl", "--mach"}, euler},
+      {"cahnhilliard", "diamond25", 2, false, {"--dt"}, cahnhilliard},
+      {"random", "", 0, false, {"--seed"}, random},
+  };
+  return kinds;
+}
+
+std::vector<std::string> problem_names() {
+  std::vector<std::string> names;
+  for (const auto& kind : problem_kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+std::vector<std::string> problem_options() {
+  std::vector<std::string> names;
+  for (const auto& kind : problem_kinds()) {
+    for (const auto& option : kind.options) {
+      if (std::find(names.begin(), names.end(), option) == names.end()) names.push_back(option);
+    }
+  }
+  return names;
+}
+
+const ProblemKind& problem_kind(const std::string& name) {
+  for (const auto& kind : problem_kinds()) {
+    if (kind.name == name) return kind;
+  }
+  throw Error(ErrorCode::bad_option,
+              fmt::format("there is no problem '{}'; there are {}", name, fmt::join(problem_names(), ", ")));
+}
+
+int unknowns_a_point(const SolveOptions& options) {
+  const int fixed = problem_kind(options.problem).dof;
+  return fixed > 0 ? fixed : options.dof;
+}
+
+Stencil stencil_of(const SolveOptions& options) {
+  const std::string fixed = problem_kind(options.problem).stencil;
+  if (!fixed.empty()) return stencils::named(fixed);
+  if (!options.stencil.empty()) return stencils::named(options.stencil);
+  return grid_extents(options.grid) == 2 ? stencils::star5() : stencils::star7();
+}
+
+void check_problem(const SolveOptions& o, const std::function<bool(const std::string& option)>& given) {
+  const auto refuse = [](const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); };
+  const ProblemKind& kind = problem_kind(o.problem);
+  if (kind.dof > 0 && given("--dof") && o.dof != kind.dof) {
+    refuse(fmt::format("--dof {} is for --problem random; {} has {} a point", o.dof, kind.name,
+                       kind.dof == 1 ? "one unknown" : fmt::format("{} unknowns", kind.dof)));
+  }
+  const std::string stencil = kind.stencil;
+  if (!stencil.empty() && given("--stencil") && o.stencil != stencil)
+    refuse(fmt::format("--stencil {} does not fit {}: its differences are those of {}", o.stencil, kind.name, stencil));
+  for (const auto& option : problem_options()) {
+    const auto takes = [&](const ProblemKind& any) {
+      return std::find(any.options.begin(), any.options.end(), option) != any.options.end();
+    };
+    if (!given(option) || takes(kind)) continue;
+    std::vector<std::string> owners;
+    for (const auto& any : problem_kinds()) {
+      if (takes(any)) owners.emplace_back(any.name);
+    }
+    refuse(fmt::format("{} is for --problem {}", option, fmt::join(owners, " or ")));
+  }
+  if (given("--dt") && given("--cfl")) refuse("--dt and --cfl both give the time step: give one of them");
+}
+
+std::vector<double> parse_anisotropy(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  std::vector<double> factors;
+  for (const auto& part : parts) {
+    if (!check_number(part, std::numeric_limits<double>::min(), std::numeric_limits<double>::infinity()).empty()) break;
+    factors.push_back(std::stod(part));
+  }
+  if (factors.size() != parts.size() || (parts.size() != 1 && parts.size() != 3)) {
+    throw Error(ErrorCode::bad_option,
+                fmt::format("--anisotropy: got '{}', needs EZ or EX,EY,EZ, all positive numbers", text));
+  }
+  if (factors.size() == 1) factors.insert(factors.begin(), {1, 1});
+  return factors;
+}
+
+}  // namespace echelon::cli
