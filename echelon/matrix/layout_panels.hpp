@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "echelon/matrix/layout_view.hpp"
@@ -14,16 +15,16 @@ namespace echelon {
 
 inline constexpr int panel_lines = 32, panel_levels = 32;
 
-/// Lines y … y + count − 1 of the panel at a level, and where the first of them lives.
+/// Lines y … y + count − 1 of the panel (perhaps none) at a level, and where the first of them lives.
 struct Piece {
   int level, y, count;
   Place place;
 };
 
-/// Lines y … end_y − 1 of ẑ = z, all inside the grid, at the levels level … end_level − 1.
+/// Lines y … end_y − 1 of ẑ = z, all inside the grid, at the levels level … end_level − 1: a piece each.
 struct Panel {
   int y, end_y, z, level, end_level;
-  int first_piece, end_piece;
+  int first_piece;
 };
 
 /// The panels of one block of levels of a part, and their pieces.
@@ -32,7 +33,7 @@ struct PanelBlock {
   std::vector<Piece> pieces;
   std::span<const Piece> pieces_of(const Panel& panel) const {
     return std::span<const Piece>(pieces).subspan(static_cast<std::size_t>(panel.first_piece),
-                                                  static_cast<std::size_t>(panel.end_piece - panel.first_piece));
+                                                  static_cast<std::size_t>(panel.end_level - panel.level));
   }
 };
 
@@ -47,10 +48,9 @@ void add_panel(const LayoutView& view, Panel panel, PanelBlock& block, const Pla
   panel.first_piece = static_cast<int>(block.pieces.size());
   for (int level = panel.level; level < panel.end_level; ++level) {
     const LineRange lines = view.front.lines_at(level, panel.z, {panel.y, panel.end_y});
-    if (lines.count() > 0) block.pieces.push_back({level, lines.begin, lines.count(), place(level, lines)});
+    block.pieces.push_back({level, lines.begin, lines.count(), place(level, lines)});
   }
-  panel.end_piece = static_cast<int>(block.pieces.size());
-  if (panel.end_piece > panel.first_piece) block.panels.push_back(panel);
+  block.panels.push_back(panel);
 }
 
 template <class Visit>
@@ -65,7 +65,7 @@ void walk_tile(const LayoutView& view, int part, PanelBlock& block, const Visit&
     for (int z = tile.z; z < view.tiles.end_z(tile); ++z) {
       const int first = std::max(tile.y, front.c * z), last = std::min(tile.y + view.tiles.shape.y, front.c * z + front.ny);
       for (int y = first; y < last; y += panel_lines) {
-        const Panel panel{y, std::min(y + panel_lines, last), z, level, std::min(level + panel_levels, end), 0, 0};
+        const Panel panel{y, std::min(y + panel_lines, last), z, level, std::min(level + panel_levels, end), 0};
         add_panel(view, panel, block, [&](int at, LineRange lines) {
           const std::int64_t run = view.first_run[part] + (at - tile.first_level), length = view.run_length(run);
           const Place place = view.from_first(view.run_start[run] + rank[at - level] * view.rows, length);
@@ -87,13 +87,9 @@ void walk_plane(const LayoutView& view, int z, PanelBlock& block, const Visit& v
     block.panels.clear(), block.pieces.clear();
     for (int y = first; y < last;) {
       // Panels end where ŷ mod Ny starts again, so that a piece is one run.
-      const Panel panel{y,
-                        std::min({y + panel_lines, last, y - y % front.ny + front.ny}),
-                        z,
-                        level,
-                        std::min(level + panel_levels, end),
-                        0,
-                        0};
+      const Panel panel{
+          y, std::min({y + panel_lines, last, y - y % front.ny + front.ny}), z, level, std::min(level + panel_levels, end),
+          0};
       add_panel(view, panel, block, [&](int at, LineRange lines) {
         return view.from_first(view.skewed_rank(lines.begin, z, at) * view.rows, view.plane);
       });
