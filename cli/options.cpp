@@ -148,7 +148,7 @@ void add_solver_options(CLI::App& app, SolveOptions& o) {
       ->type_name("S");
 }
 
-void add_preconditioner_options(CLI::App& app, SolveOptions& o, std::string& trisolve, std::string& precision) {
+void add_preconditioner_options(CLI::App& app, SolveOptions& o, std::string& trisolve) {
   const char* group = "Preconditioner";
   const auto have = preconditioner_words();
   app.add_option("--pc", o.pc, fmt::format("{}; auto says what it chose and why", fmt::join(have, ", ")))
@@ -174,8 +174,8 @@ void add_preconditioner_options(CLI::App& app, SolveOptions& o, std::string& tri
       ->check(words({"exact"}, {"jacobi", "neumann", "randomized", "auto"}))
       ->group(group)
       ->type_name("WORD");
-  app.add_option("--factor-precision", precision, "fp64")
-      ->check(words({"fp64"}, {"fp32", "bf16", "fp16"}))
+  app.add_option("--factor-precision", o.factor_precision, "how factors on a grid are kept: fp64, fp32, bf16 or fp16")
+      ->check(words({"fp64", "fp32", "bf16", "fp16"}))
       ->group(group)
       ->type_name("WORD");
   app.add_flag("--strict", o.strict, "forbid every repair")->group(group);
@@ -268,7 +268,7 @@ void check_combination(const CLI::App& app, const SolveOptions& o) {
     check_problem(o, given);
   }
   const bool factors = o.pc == "auto" || find_preconditioner(o.pc).takes_ilu_options;
-  for (const char* name : {"--fill", "--shift", "--ordering", "--schedule"}) {
+  for (const char* name : {"--fill", "--shift", "--ordering", "--schedule", "--factor-precision"}) {
     if (given(name) && !factors) refuse(fmt::format("{} is for factorizations; --pc {} has none", name, o.pc));
   }
   if (o.match_rows && o.pc != "ilu" && o.pc != "auto")
@@ -334,7 +334,7 @@ void refuse_unknown_command(const Words& arguments) {
 
 Options parse(std::vector<std::string> arguments) {
   Options options;
-  std::string trisolve = "exact", precision = "fp64";
+  std::string trisolve = "exact";
   CLI::App app{"Echelon: incomplete-LU preconditioners, triangular sweeps and solvers", "echelon"};
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
   app.get_formatter()->column_width(34);
@@ -345,7 +345,7 @@ Options parse(std::vector<std::string> arguments) {
   auto* solve = app.add_subcommand("solve", "solve one linear system: a built-in problem or a matrix file");
   add_system_options(*solve, options.solve);
   add_solver_options(*solve, options.solve);
-  add_preconditioner_options(*solve, options.solve, trisolve, precision);
+  add_preconditioner_options(*solve, options.solve, trisolve);
   add_output_options(*solve, options.solve);
   solve->footer(solve_examples);
 

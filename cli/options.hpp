@@ -42,6 +42,7 @@ struct SolveOptions {
   int fill = 0;
   std::string shift = "auto";
   std::string ordering = "natural";
+  std::string factor_precision = "fp64";
   std::string schedule = "auto";
   bool match_rows = false;
   bool strict = false;

@@ -32,6 +32,7 @@ void choose_backend(const std::string& backend) {
 IluOptions ilu_options(const SolveOptions& options) {
   IluOptions ilu;
   ilu.fill = options.fill;
+  ilu.precision = stored_from_word(options.factor_precision);
   ilu.ordering = options.ordering == "rcm" ? Ordering::rcm : Ordering::natural;
   if (options.strict && options.shift == "auto") {
     ilu.shift = ShiftPolicy::none;

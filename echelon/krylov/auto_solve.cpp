@@ -79,7 +79,21 @@ class Ladder {
     note.relative_residual = report.relative_residual;
     note.history = report.history;
     outcome_.attempts.push_back(std::move(note));
+    const bool widen = !report.converged && choice.ilu.precision != Stored::fp64 && is_for_want_of_precision(report.reason);
     keep_if_better(choice, std::move(report));
+    if (!widen) return;
+    AutoChoice wide = choice;
+    wide.ilu.precision = Stored::fp64;
+    wide.why = fmt::format("with factors stored in {} the solve ended by '{}': back to fp64", word(choice.ilu.precision),
+                           word(last_reason_));
+    attempt(wide, last);
+    outcome_.report.remarks.push_back(wide.why);
+  }
+
+  /// What narrow factors may be to blame for; running out of iterations or of time is not it.
+  static bool is_for_want_of_precision(Reason reason) {
+    return reason == Reason::stagnated || reason == Reason::diverged || reason == Reason::breakdown ||
+           reason == Reason::nan || reason == Reason::indefinite_pc;
   }
 
   /// Null when the set-up failed and the ladder goes on; the note says why.

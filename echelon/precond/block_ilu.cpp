@@ -356,6 +356,12 @@ BlockCsr<T> BlockIlu<T>::upper() const {
 template <class T>
 Ilu<T> make(const BlockCsr<T>& A, const IluOptions& options, bool positive_definite) {
   check_options(options);
+  if (options.precision != Stored::fp64) {
+    throw Error(
+        ErrorCode::bad_argument,
+        fmt::format("factors stored in {}: only those on a structured grid in natural order can be; this is block CSR",
+                    word(options.precision)));
+  }
   if (!A.square()) {
     throw Error(ErrorCode::not_square, fmt::format("ILU needs a square matrix; got {}×{}", A.rows(), A.columns()));
   }

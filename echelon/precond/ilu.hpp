@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "echelon/base/stored.hpp"
 #include "echelon/matrix/block_csr.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/matrix/struct_matrix.hpp"
@@ -35,6 +36,9 @@ struct IluOptions {
   /// The automatic ladder starts here and doubles, at most 20 times.
   double first_shift = 1e-3;
   SweepSchedule schedule = SweepSchedule::automatic;
+  /// On structured grids: how the factors are kept, once computed in the matrix' precision. Sweeps compute in that of the
+  /// vectors and read half or a quarter of the bytes.
+  Stored precision = Stored::fp64;
 };
 
 template <class T>

@@ -17,9 +17,10 @@ Made make_jacobi(const MatrixRef& A, const IluOptions&) {
   return std::visit([](const auto* matrix) -> Made { return std::make_unique<Jacobi<double>>(*matrix); }, A);
 }
 
-/// The stencil body knows fill 0 in natural order; everything else is factored as block CSR.
+/// The stencil body keeps the grid's order and has schedules of its own; what asks for others is factored as block CSR.
 bool stays_on_grid(const IluOptions& options) {
-  return options.fill == 0 && options.ordering == Ordering::natural && options.schedule == SweepSchedule::automatic;
+  return options.ordering == Ordering::natural &&
+         (options.schedule == SweepSchedule::automatic || options.schedule == SweepSchedule::sequential);
 }
 
 template <class Factor>

@@ -107,6 +107,10 @@ class StructIlu final : public Ilu<T>::Impl {
   void make_workspaces();
   void fill_report();
   void factor(const StructMatrix<T>& A);
+  bool narrow_wanted() const { return bytes_of(options_.precision) < static_cast<int>(sizeof(T)); }
+  void make_room();
+  void store_narrow();
+  bool try_to_store(Stored stored, T scale);
   void attempt(const StructMatrix<T>& A, const Attempt& attempt);
   void place_planes(const StructMatrix<T>& A);
   void place_triangles();
@@ -131,6 +135,9 @@ class StructIlu final : public Ilu<T>::Impl {
   std::vector<T*> to_;                      // the factors' plane an entry
   T* inverse_ = nullptr;
   std::vector<TriangleEntry> lower_entries_, upper_entries_;
+  Array<std::byte> narrow_;  // planes of the factors as stored, when narrower than T
+  Stored stored_ = sizeof(T) == 8 ? Stored::fp64 : Stored::fp32;
+  double r_scale_ = 1;
   LineGroups factor_groups_, lower_groups_, upper_groups_;
   GroupProgress factor_progress_;
   mutable GroupProgress lower_progress_, upper_progress_;
@@ -171,7 +178,7 @@ template <class T>
 void StructIlu<T>::choose_kernels() {
   const bool few_along = plan_.center - plan_.along_begin <= most_along && plan_.along_end - plan_.center - 1 <= most_along;
   const bool lines = options_.schedule != SweepSchedule::sequential;
-  const Stored stored = sizeof(T) == 8 ? Stored::fp64 : Stored::fp32;
+  const Stored stored = stored_;
   factor_kernel_ = point_struct_factor<T>(dof_);
   sweeps_ = point_struct_sweep<T>(dof_);
   this->report.kernel = "points, " + shapes::kernel_name(dof_);
@@ -188,14 +195,24 @@ void StructIlu<T>::choose_kernels() {
 template <class T>
 void StructIlu<T>::allocate() {
   const std::int64_t planes = plan_.diagonal_only ? 1 : entries();
-  require_memory(planes * plane() * static_cast<std::int64_t>(sizeof(T)), title_);
-  factors_ = Array<T>(planes * plane());
-  inverse_ = factors_.data() + (plan_.diagonal_only ? 0 : plan_.center * plane());
+  const std::int64_t kept = narrow_wanted() ? entries() * bytes_of(options_.precision) : 0;
+  require_memory(planes * plane() * static_cast<std::int64_t>(sizeof(T)) + kept * plane(), title_);
   from_.resize(plan_.offsets.size());
   to_.resize(plan_.offsets.size());
-  for (int e = 0; e < entries(); ++e) to_[e] = plan_.diagonal_only ? nullptr : factors_.data() + e * plane();
+  make_room();
   lower_entries_.resize(static_cast<std::size_t>(plan_.center));
   upper_entries_.resize(plan_.offsets.size() - static_cast<std::size_t>(plan_.center) - 1);
+}
+
+/// The planes the elimination writes; narrow storage gives them back when it is done.
+template <class T>
+void StructIlu<T>::make_room() {
+  const std::int64_t planes = plan_.diagonal_only ? 1 : entries();
+  if (factors_.size() != planes * plane()) factors_ = Array<T>(planes * plane());
+  inverse_ = factors_.data() + (plan_.diagonal_only ? 0 : plan_.center * plane());
+  for (int e = 0; e < entries(); ++e) {
+    to_[static_cast<std::size_t>(e)] = plan_.diagonal_only ? nullptr : factors_.data() + e * plane();
+  }
 }
 
 template <class T>
@@ -282,13 +299,86 @@ void StructIlu<T>::factor(const StructMatrix<T>& A) {
   Timer timer;
   this->report.remarks.clear();
   if (plan_.diagonal_only) shared_ = A.share_values();
+  make_room();
+  narrow_ = Array<std::byte>();
+  stored_ = sizeof(T) == 8 ? Stored::fp64 : Stored::fp32;
+  r_scale_ = 1;
+  choose_kernels();
   place_planes(A);
   place_triangles();
   factor_with_policy(
       options_, positive_, title_, log_, [&](const Attempt& one) { attempt(A, one); }, [&] { return growth(); },
       this->report);
   name_grid_points(grid_, dof_, this->report);
+  if (this->report.ok && narrow_wanted()) store_narrow();
+  this->report.precision = word(stored_);
+  this->report.bytes =
+      factors_.bytes() + narrow_.bytes() + lower_groups_.bytes() + upper_groups_.bytes() + factor_groups_.bytes();
   this->report.numeric_seconds = timer.seconds();
+}
+
+/// Keeps the factors as asked for, or in the next wider kind when values leave its range, and says so.
+template <class T>
+void StructIlu<T>::store_narrow() {
+  if (!(shapes::specialised(dof_) && options_.schedule != SweepSchedule::sequential) ||
+      this->report.kernel.starts_with("points")) {
+    this->report.remarks.push_back(
+        fmt::format("the factors are kept in {}: narrow storage has no kernel for this shape", word(stored_)));
+    return;
+  }
+  // U by a power of two near the size of A, so that D⁻¹U and U are both of size 1; exact.
+  const T scale = norm_ > 0 && std::isfinite(norm_) ? static_cast<T>(std::exp2(-std::round(std::log2(norm_)))) : T(1);
+  for (const Stored stored : {options_.precision, Stored::fp32}) {
+    if (bytes_of(stored) >= static_cast<int>(sizeof(T))) break;
+    if (!try_to_store(stored, scale)) continue;
+    stored_ = stored;
+    r_scale_ = static_cast<double>(scale);
+    choose_kernels();
+    if (!plan_.diagonal_only) factors_ = Array<T>();
+    if (!plan_.diagonal_only) this->report.remarks.push_back("refactor allocates the wide factors again while it works");
+    return;
+  }
+  narrow_ = Array<std::byte>();
+}
+
+template <class T>
+bool StructIlu<T>::try_to_store(Stored stored, T scale) {
+  const std::int64_t bytes = bytes_of(stored) * plane(), bb = block_scalars();
+  if (narrow_.size() != entries() * bytes) narrow_ = Array<std::byte>(entries() * bytes);
+  std::int64_t lost = 0;
+  Array<T> line(grid_.nx * bb);
+  for (int e = 0; e < entries(); ++e) {
+    std::byte* to = narrow_.data() + e * bytes;
+    const T factor = e < plan_.center ? T(1) : e > plan_.center ? scale : T(1) / scale;
+    if (!plan_.diagonal_only || e >= plan_.center) {
+      lost += narrow(e == plan_.center ? inverse_ : plane_of(e), plane(), factor, stored, to);
+      continue;
+    }
+    // L is not there yet where only the diagonal was stored: L = A_m D_k⁻¹, a line at a time.
+    const Offset o = plan_.offsets[static_cast<std::size_t>(e)];
+    const std::int64_t lines = grid_.ny * grid_.nz, distance = (o.z * grid_.ny + o.y) * grid_.nx + o.x;
+    for (std::int64_t l = 0; l < lines; ++l) {
+      const std::int64_t j = l % grid_.ny + o.y, k = l / grid_.ny + o.z, base = l * grid_.nx;
+      const bool inside = j >= 0 && j < grid_.ny && k >= 0 && k < grid_.nz;
+      for (std::int64_t i = 0; i < grid_.nx; ++i) {
+        T* L = line.data() + i * bb;
+        if (inside && i + o.x >= 0 && i + o.x < grid_.nx) {
+          block_product<0>(dof_, plane_of(e) + (base + i) * bb, inverse_ + (base + i + distance) * bb, L);
+        } else {
+          std::fill(L, L + bb, T(0));
+        }
+      }
+      lost += narrow(line.data(), grid_.nx * bb, T(1), stored, to + base * bb * bytes_of(stored));
+    }
+  }
+  if (lost > 0) {
+    this->report.remarks.push_back(fmt::format("{} values of the factors leave the range of {}", lost, word(stored)));
+    return false;
+  }
+  for (auto& entry : lower_entries_) entry.values = narrow_.data() + (&entry - lower_entries_.data()) * bytes;
+  for (auto& entry : upper_entries_)
+    entry.values = narrow_.data() + (entries() - 1 - (&entry - upper_entries_.data())) * bytes;
+  return true;
 }
 
 template <class T>
@@ -353,11 +443,15 @@ double StructIlu<T>::growth() {
 template <class T>
 void StructIlu<T>::sweep(const T* r, T* x) const {
   const auto scratch = [&](int thread) { return sweep_scratch_.data() + thread * scratch_bytes_; };
-  const StructTriangle L{grid_, lower_entries_, inverse_, plan_.diagonal_only, dof_, lower_groups_.lag()};
+  const bool narrow = narrow_.size() > 0;
+  const void* inverse =
+      narrow ? static_cast<const void*>(narrow_.data() + plan_.center * plane() * bytes_of(stored_)) : inverse_;
+  const StructTriangle L{grid_, lower_entries_,      inverse, plan_.diagonal_only && !narrow,
+                         dof_,  lower_groups_.lag(), r_scale_};
   run_groups(lower_groups_, lower_progress_, [&](const LineWork& work, int thread) {
     sweeps_.lower(L, work, {r, x}, scratch(thread));
   });
-  const StructTriangle U{grid_, upper_entries_, inverse_, false, dof_, upper_groups_.lag()};
+  const StructTriangle U{grid_, upper_entries_, inverse, false, dof_, upper_groups_.lag()};
   run_groups(upper_groups_, upper_progress_, [&](const LineWork& work, int thread) {
     sweeps_.upper(U, work, {x, x}, scratch(thread));
   });
@@ -402,9 +496,17 @@ BlockCsr<T> StructIlu<T>::triangle(int first_entry, int last_entry) const {
       if (!grid_.contains(i + o.x, j + o.y, k + o.z)) continue;
       const std::int64_t other = grid_.index(i + o.x, j + o.y, k + o.z);
       column.push_back(static_cast<std::int32_t>(other));
-      const T* block = e == plan_.center ? inverse_ + point * bb : plane_of(e) + point * bb;
-      values.insert(values.end(), block, block + bb);
+      values.resize(values.size() + static_cast<std::size_t>(bb));
       T* last = values.data() + values.size() - bb;
+      if (narrow_.size() > 0) {
+        const auto* stored = narrow_.data() + e * plane() * bytes_of(stored_);
+        const double scale = e < plan_.center ? 1 : e > plan_.center ? 1 / r_scale_ : r_scale_;
+        for (std::int64_t v = 0; v < bb; ++v) last[v] = static_cast<T>(scale * widened(stored, point * bb + v, stored_));
+        if (e == plan_.center) static_cast<void>(invert<0>(dof_, last, swaps.data()));
+        continue;
+      }
+      const T* block = e == plan_.center ? inverse_ + point * bb : plane_of(e) + point * bb;
+      std::copy(block, block + bb, last);
       if (e == plan_.center) static_cast<void>(invert<0>(dof_, last, swaps.data()));
       if (e < plan_.center && plan_.diagonal_only) block_product<0>(dof_, block, inverse_ + other * bb, last);
     }

@@ -27,6 +27,7 @@ struct FactorReport {
   int fill = 0;               // level of fill
   int block = 1;
   std::string ordering = "natural";
+  std::string precision = "fp64";      // how the factors are stored
   std::string kernel;                  // what ran: "b=3", "generic b=11", "lines, b=1"
   std::string schedule;                // "sequential", "levels", "point-to-point"
   std::int64_t levels = 0;             // length of the dependency chain of L, in tasks of the schedule

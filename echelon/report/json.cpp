@@ -43,6 +43,7 @@ Json preconditioner_json(const FactorReport& pc) {
           {"fill", pc.fill},
           {"block", pc.block},
           {"ordering", pc.ordering},
+          {"precision", pc.precision},
           {"kernel", text_or_null(pc.kernel)},
           {"schedule", text_or_null(pc.schedule)},
           {"levels", pc.levels},

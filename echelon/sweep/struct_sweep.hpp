@@ -8,13 +8,11 @@
 #include <cstdint>
 #include <span>
 
+#include "echelon/base/stored.hpp"
 #include "echelon/matrix/stencil.hpp"
 #include "echelon/schedule/line_groups.hpp"
 
 namespace echelon {
-
-/// How coefficients are stored; arithmetic is that of the vectors.
-enum class Stored { fp64, fp32, bf16, fp16 };
 
 struct TriangleEntry {
   Offset offset;
@@ -31,6 +29,9 @@ struct StructTriangle {
   bool scaled;
   int block;
   int lag;
+  /// Narrow storage: U is stored divided by a power of two and D⁻¹ multiplied by it, so that both are of size 1; L's sweep
+  /// then takes r times this.
+  double r_scale = 1;
 };
 
 template <class T>

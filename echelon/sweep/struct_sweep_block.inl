@@ -35,6 +35,7 @@ struct BlockLine {
   const T* r;
   T* x;
   const S* inverse;
+  T r_scale;  // used where coefficients are narrow
 };
 
 /// y ← y − (A D⁻¹) x, the product formed column by column.
@@ -78,6 +79,7 @@ HWY_INLINE void sweep_block(const BlockLine<B, S, T>& line, std::int64_t i, std:
   } else {
     sum = load_column<B, T>(line.r + i * B);
   }
+  if constexpr (sweep != Sweep::upper && sizeof(S) < sizeof(T)) sum = scaled_column<B, T>(sum, line.r_scale);
   for (int e = 0; e < line.count; ++e) {
     const LineEntry& entry = line.entries[e];
     if (near_end && (i + entry.shift < 0 || i + entry.shift >= nx)) continue;
@@ -116,8 +118,12 @@ BlockLine<B, S, T> begin_block_line(const StructTriangle& t, const SweepVectors<
     *at++ = {static_cast<const S*>(e.values) + base * bb, v.x + moved * B,
              sweep == Sweep::scaled_lower ? inverse + moved * bb : nullptr, o.x};
   }
-  return {space, static_cast<int>(at - space), v.r + base * B, v.x + base * B,
-          sweep == Sweep::upper ? inverse + base * bb : nullptr};
+  return {space,
+          static_cast<int>(at - space),
+          v.r + base * B,
+          v.x + base * B,
+          sweep == Sweep::upper ? inverse + base * bb : nullptr,
+          static_cast<T>(t.r_scale)};
 }
 
 template <Sweep sweep, int B, class S, class T>

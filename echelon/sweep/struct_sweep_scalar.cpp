@@ -26,12 +26,14 @@ constexpr std::int64_t ahead = 160;
 
 template <class S, class T>
 struct SweptLine {
+  static constexpr bool narrow = sizeof(S) < sizeof(T);
   const LineEntry* across;  // entries of other lines, inside the grid, in sweep order
   const LineEntry* along;   // those of this line
   int across_count, along_count;
   const T* r;
   T* x;
   const S* inverse;
+  T r_scale;  // used where coefficients are narrow
 };
 
 /// The recurrence along the line over eight points, in sweep direction. `entries` is known to the compiler where it is
@@ -83,6 +85,7 @@ HWY_INLINE void inner_step(const SweptLine<S, T>& line, std::int64_t i0, Count e
     };
     __builtin_prefetch(line.r + i + soon);
     auto s = hn::LoadU(d, line.r + i);
+    if constexpr (lower && SweptLine<S, T>::narrow) s = hn::Mul(s, hn::Set(d, line.r_scale));
     for (int e = 0; e < line.across_count; ++e) {
       const LineEntry& entry = line.across[e];
       s = hn::NegMulAdd(coefficients(entry), hn::LoadU(d, static_cast<const T*>(entry.x) + i), s);
@@ -104,7 +107,7 @@ void outer_step(const SweptLine<S, T>& line, std::int64_t i0, std::int64_t nx) {
   const std::int64_t from = std::max<std::int64_t>(i0, 0), to = std::min(i0 + step_width, nx);
   for (std::int64_t n = from; n < to; ++n) {
     const std::int64_t i = lower ? n : from + to - 1 - n;
-    T sum = line.r[i];
+    T sum = lower && SweptLine<S, T>::narrow ? line.r[i] * line.r_scale : line.r[i];
     for (int e = 0; e < line.across_count + line.along_count; ++e) {
       const LineEntry& entry = line.across[e];  // those along the line follow
       if (i + entry.shift < 0 || i + entry.shift >= nx) continue;
@@ -123,7 +126,8 @@ SweptLine<S, T> begin_line(const StructTriangle& t, const SweepVectors<T>& v, st
   const Grid& g = t.grid;
   const std::int64_t base = (k * g.ny + j) * g.nx;
   const auto* inverse = static_cast<const S*>(t.inverse_diagonal);
-  SweptLine<S, T> line{space, nullptr, 0, 0, v.r + base, v.x + base, inverse ? inverse + base : nullptr};
+  SweptLine<S, T> line{
+      space, nullptr, 0, 0, v.r + base, v.x + base, inverse ? inverse + base : nullptr, static_cast<T>(t.r_scale)};
   LineEntry* at = space;
   for (const bool same_line : {false, true}) {
     if (same_line) line.along = at;

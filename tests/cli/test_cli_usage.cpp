@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"solve --problem poison", 2, "did you mean poisson?"},
         Refused{"solve --pc amg", 2, "does not have 'amg' yet; it has none, jacobi, ilu, ic, auto"},
         Refused{"solve --trisolve jacobi", 2, "does not have 'jacobi' yet; it has exact"},
-        Refused{"solve --factor-precision fp32", 2, "does not have 'fp32' yet; it has fp64"},
+        Refused{"solve --factor-precision fp8", 2, "fp8"},
         Refused{"solve --drop 0.1", 2, "method that this version does not have yet"},
         Refused{"solve --shift -1", 2, "none, auto or a positive number"},
         Refused{"solve --pc jacobi --fill 1", 2, "--fill is for factorizations"},
