@@ -129,8 +129,9 @@ TEST(NarrowFactors, ARangeThatDoesNotSufficeIsSaid) {
   const auto M = ec::ilu(A, {.precision = Stored::fp16});
   EXPECT_TRUE(M.report().ok);
   EXPECT_EQ(M.report().precision, "fp32");
-  ASSERT_FALSE(M.report().remarks.empty());
-  EXPECT_NE(M.report().remarks.front().find("leave the range of fp16"), std::string::npos) << M.report().remarks.front();
+  bool said = false;
+  for (const auto& remark : M.report().remarks) said = said || remark.find("leave the range of fp16") != std::string::npos;
+  EXPECT_TRUE(said);
 }
 
 TEST(NarrowFactors, RefactorEqualsAFreshFactorization) {
@@ -175,7 +176,7 @@ TEST(NarrowFactors, AStagnatingSolveReturnsToFp64AndSaysSo) {
   request.wishes.pc = "ilu";
   request.wishes.solver = "gmres";
   request.wishes.ilu.precision = Stored::bf16;
-  request.krylov = {.rtol = 1e-10, .max_it = 3000, .restart = 10};
+  request.krylov = {.rtol = 1e-10, .max_it = 20000, .restart = 2};
   const auto outcome = ec::solve_automatically(&A, b, x, request);
   EXPECT_TRUE(outcome.report.converged) << outcome.report.message;
   ASSERT_EQ(outcome.attempts.size(), 2U);
