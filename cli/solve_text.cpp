@@ -49,9 +49,10 @@ const char* in_words(Reason reason) {
 std::string preconditioner_text(const FactorReport& pc) {
   if (pc.name == "none") return "none";
   std::string text = pc.name;
-  if (pc.name == "ilu" || pc.name == "ic")
+  if (pc.name == "ilu" || pc.name == "ic") {
     text += fmt::format("({}), {} order, fill ratio {:.2f}", pc.fill, pc.ordering, pc.fill_ratio);
     if (pc.precision != "fp64") text += fmt::format(", stored in {}", pc.precision);
+  }
   text += fmt::format(", {}", human_bytes(pc.bytes));
   if (pc.missing_diagonals > 0) text += fmt::format(", {} missing diagonals inserted", pc.missing_diagonals);
   if (pc.perturbed_pivots > 0) text += fmt::format(", {} pivots replaced", pc.perturbed_pivots);

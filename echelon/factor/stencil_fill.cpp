@@ -9,12 +9,16 @@
 
 namespace echelon {
 
-Stencil grown(const Stencil& stencil, int fill) {
-  constexpr std::size_t most_points = 1000;
+namespace {
+
+constexpr std::size_t most_points = 1000;
+
+/// Points and their levels; cut short above most_points.
+std::map<Offset, int> fill_levels(const Stencil& stencil, int fill) {
   std::map<Offset, int> level;
   for (const Offset& o : stencil.offsets()) level[o] = 0;
   const Offset center{};
-  for (bool changed = true; changed;) {
+  for (bool changed = true; changed && level.size() <= most_points;) {
     changed = false;
     const auto known = level;
     for (const auto& [l, level_l] : known) {
@@ -27,10 +31,19 @@ Stencil grown(const Stencil& stencil, int fill) {
         at->second = std::min(at->second, merged);
       }
     }
-    if (level.size() > most_points) {
-      throw Error(ErrorCode::bad_argument, fmt::format("fill {} grows the {} points of the stencil '{}' above {}", fill,
-                                                       stencil.size(), stencil.name(), most_points));
-    }
+  }
+  return level;
+}
+
+}  // namespace
+
+bool can_grow(const Stencil& stencil, int fill) { return fill_levels(stencil, fill).size() <= most_points; }
+
+Stencil grown(const Stencil& stencil, int fill) {
+  const auto level = fill_levels(stencil, fill);
+  if (level.size() > most_points) {
+    throw Error(ErrorCode::bad_argument, fmt::format("fill {} grows the {} points of the stencil '{}' above {}", fill,
+                                                     stencil.size(), stencil.name(), most_points));
   }
   std::vector<Offset> offsets;
   for (const auto& [o, l] : level) offsets.push_back(o);

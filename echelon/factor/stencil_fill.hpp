@@ -10,5 +10,7 @@ namespace echelon {
 
 /// Throws Error(bad_argument) when the grown stencil would have more than a thousand points.
 Stencil grown(const Stencil& stencil, int fill);
+/// Whether it would not.
+bool can_grow(const Stencil& stencil, int fill);
 
 }  // namespace echelon

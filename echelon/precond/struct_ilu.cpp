@@ -526,7 +526,7 @@ BlockCsr<T> StructIlu<T>::upper() const {
   return triangle(plan_.center, entries());
 }
 
-/// Through block CSR: what leaves the grid's order.
+/// Through block CSR: what leaves the grid's order, or its fill any sensible stencil.
 template <class T>
 class ConvertedIlu final : public Ilu<T>::Impl {
  public:
@@ -552,7 +552,8 @@ class ConvertedIlu final : public Ilu<T>::Impl {
   void take_report() {
     this->report = inner_.report();
     this->report.remarks.push_back(
-        "the structured matrix was converted to block CSR: its ordering leaves the grid's; refactor allocates the copy");
+        "the structured matrix was converted to block CSR: its order or its fill leave the grid's; refactor allocates the "
+        "copy");
     name_grid_points(grid_, dof_, this->report);
   }
 
@@ -565,7 +566,7 @@ class ConvertedIlu final : public Ilu<T>::Impl {
 template <class T>
 Ilu<T> make(const StructMatrix<T>& A, const IluOptions& options, bool positive) {
   check_options(options);
-  if (options.ordering != Ordering::natural) {
+  if (options.ordering != Ordering::natural || !can_grow(A.stencil(), options.fill)) {
     return Ilu<T>(std::make_unique<ConvertedIlu<T>>(A, options, positive));
   }
   if (positive) require_symmetric(A);
