@@ -31,4 +31,42 @@ EliminationPlan::EliminationPlan(const Stencil& stencil)
   std::ranges::stable_sort(across_up, std::ranges::greater{}, [&](int e) { return offsets[static_cast<std::size_t>(e)].x; });
 }
 
+template <class T>
+void list_line(const StructFactorView<T>& view, std::int64_t j, std::int64_t k, StructFactorWorkspace<T>& own) {
+  const EliminationPlan& plan = *view.plan;
+  const Grid& g = view.grid;
+  const auto inside = [&](const Offset& o) { return j + o.y >= 0 && j + o.y < g.ny && k + o.z >= 0 && k + o.z < g.nz; };
+  const std::size_t entries = plan.offsets.size();
+  bool same = own.targets.size() == entries && own.listed_for == &view;
+  for (std::size_t e = 0; same && e < entries; ++e) same = own.targets[e].there == inside(plan.offsets[e]);
+  if (same) return;
+  own.listed_for = &view;
+  own.targets.clear();
+  own.pairs.clear();
+  const std::int64_t bb = std::int64_t{view.block} * view.block;
+  const auto distance = [&](const Offset& o) { return ((o.z * g.ny + o.y) * g.nx + o.x) * bb; };
+  for (std::size_t e = 0; e < entries; ++e) {
+    const Offset& o = plan.offsets[e];
+    LineTarget<T> t;
+    t.there = inside(o);
+    t.shift = o.x;
+    t.A = view.A[e];
+    t.F = plan.diagonal_only ? nullptr : view.F[e];
+    t.inverse = view.inverse + distance(o);
+    t.first = t.along = static_cast<std::int32_t>(own.pairs.size());
+    for (const auto [m, u] : plan.pairs(static_cast<int>(e))) {
+      const Offset& a = plan.offsets[static_cast<std::size_t>(m)];
+      if (!inside(a)) continue;
+      const T* U = plan.diagonal_only ? view.A[u] : view.F[u];
+      own.pairs.push_back({m, a.x, U + distance(a)});
+      if (m < plan.along_begin) t.along = static_cast<std::int32_t>(own.pairs.size());
+    }
+    t.last = static_cast<std::int32_t>(own.pairs.size());
+    own.targets.push_back(t);
+  }
+}
+
+template void list_line(const StructFactorView<double>&, std::int64_t, std::int64_t, StructFactorWorkspace<double>&);
+template void list_line(const StructFactorView<float>&, std::int64_t, std::int64_t, StructFactorWorkspace<float>&);
+
 }  // namespace echelon

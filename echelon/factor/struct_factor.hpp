@@ -48,7 +48,7 @@ struct StructFactorView {
   int lag;
 };
 
-/// One product of a line: L of entry `lower` (whose x is `shift`) times the neighbour's U, which begins `U` + own point.
+/// One product of a line: L of entry `lower` (whose x is `shift`) times the neighbour's U, which begins `U` + own block.
 template <class T>
 struct LinePair {
   std::int32_t lower, shift;
@@ -62,18 +62,18 @@ struct LineTarget {
   std::int32_t shift;
   const T* A;
   T* F;
-  const T* inverse;  // D⁻¹ of the neighbour begins here + own point
+  const T* inverse;  // D⁻¹ of the neighbour begins here + own block
   std::int32_t first, along, last;
 };
 
 /// One thread's own, gathered after the threads have met.
 template <class T>
 struct StructFactorWorkspace : PivotWorkspace<T> {
-  T* rows = nullptr;                   // scalars: eight points of every entry; blocks: three blocks
-  std::vector<LineTarget<T>> targets;  // scalars: what the last line had to do
+  T* rows = nullptr;                   // the kernel's row_scalars an entry, a block at least
+  std::vector<LineTarget<T>> targets;  // what the last line had to do
   std::vector<LinePair<T>> pairs;
   const void* listed_for = nullptr;
-  // Scalars, lane by lane: largest Σ|L_m|, Σ|U_u|·|D⁻¹|, |D⁻¹| and Σ_j |a_ij|; poison is NaN once a factor is not finite.
+  // Lane by lane: largest Σ|L_m|, Σ|D⁻¹|·|U_u|, |D⁻¹| and (scalars) Σ_j |a_ij|; poison is NaN once a factor is not finite.
   alignas(64) T lower_sums[8] = {}, upper_sums[8] = {}, inverses[8] = {}, poison[8] = {};
   alignas(64) double norms[8] = {};
 
@@ -87,17 +87,28 @@ struct StructFactorWorkspace : PivotWorkspace<T> {
   }
 };
 
+/// Lists what line j of plane k has to do, unless the last line listed had the same neighbours.
+template <class T>
+void list_line(const StructFactorView<T>& view, std::int64_t j, std::int64_t k, StructFactorWorkspace<T>& own);
+
 template <class T>
 struct StructFactorKernel {
   using Lines = void (*)(const StructFactorView<T>& view, const LineWork& work, StructFactorWorkspace<T>& own);
   Lines lines = nullptr;
   LineGroups::Shape shape;
-  bool bounds = false;  // fills lower_sum, upper_sum, largest_inverse
+  bool bounds = false;  // fills lower_sums, upper_sums, inverses
+  int row_scalars = 0;  // of the workspace, an entry
 };
 
 /// b = 1, lanes over points.
 template <class T>
 StructFactorKernel<T> scalar_struct_factor();
+
+/// b = 2 … 8, lanes over the rows of a block; null where there is none: another b, or a CPU without fused multiply-add.
+template <class T>
+StructFactorKernel<T> block_struct_factor(int block);
+template <int B, class T>
+StructFactorKernel<T> struct_factor_of();
 
 /// Any b, point by point: the reference.
 template <class T>

@@ -276,41 +276,6 @@ class FactorStep {
   bool nonfinite_[factor_width];
 };
 
-/// Lists what line j of plane k has to do, unless the last line listed had the same neighbours.
-template <class T>
-void list_line(const StructFactorView<T>& view, std::int64_t j, std::int64_t k, StructFactorWorkspace<T>& own) {
-  const EliminationPlan& plan = *view.plan;
-  const Grid& g = view.grid;
-  const auto inside = [&](const Offset& o) { return j + o.y >= 0 && j + o.y < g.ny && k + o.z >= 0 && k + o.z < g.nz; };
-  const std::size_t entries = plan.offsets.size();
-  bool same = own.targets.size() == entries && own.listed_for == &view;
-  for (std::size_t e = 0; same && e < entries; ++e) same = own.targets[e].there == inside(plan.offsets[e]);
-  if (same) return;
-  own.listed_for = &view;
-  own.targets.clear();
-  own.pairs.clear();
-  const auto distance = [&](const Offset& o) { return (o.z * g.ny + o.y) * g.nx + o.x; };
-  for (std::size_t e = 0; e < entries; ++e) {
-    const Offset& o = plan.offsets[e];
-    LineTarget<T> t;
-    t.there = inside(o);
-    t.shift = o.x;
-    t.A = view.A[e];
-    t.F = plan.diagonal_only ? nullptr : view.F[e];
-    t.inverse = view.inverse + distance(o);
-    t.first = t.along = static_cast<std::int32_t>(own.pairs.size());
-    for (const auto [m, u] : plan.pairs(static_cast<int>(e))) {
-      const Offset& a = plan.offsets[static_cast<std::size_t>(m)];
-      if (!inside(a)) continue;
-      const T* U = plan.diagonal_only ? view.A[u] : view.F[u];
-      own.pairs.push_back({m, a.x, U + distance(a)});
-      if (m < plan.along_begin) t.along = static_cast<std::int32_t>(own.pairs.size());
-    }
-    t.last = static_cast<std::int32_t>(own.pairs.size());
-    own.targets.push_back(t);
-  }
-}
-
 template <bool diagonal_only, bool plain, class T>
 void factor_steps(const StructFactorView<T>& view, const LineWork& work, StructFactorWorkspace<T>& own) {
   const std::int64_t nx = view.grid.nx, base = (work.plane * view.grid.ny + work.line) * nx;
@@ -344,8 +309,8 @@ void factor_line(const StructFactorView<T>& view, const LineWork& work, StructFa
   }
 }
 
-StructFactorKernel<double> scalar_factor_double() { return {&factor_line<double>, {1, factor_width}, true}; }
-StructFactorKernel<float> scalar_factor_float() { return {&factor_line<float>, {1, factor_width}, true}; }
+StructFactorKernel<double> scalar_factor_double() { return {&factor_line<double>, {1, factor_width}, true, factor_width}; }
+StructFactorKernel<float> scalar_factor_float() { return {&factor_line<float>, {1, factor_width}, true, factor_width}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace echelon

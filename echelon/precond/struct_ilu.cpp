@@ -187,6 +187,7 @@ void StructIlu<T>::choose_kernels() {
     sweeps_ = scalar_struct_sweep<T>(stored);
     this->report.kernel = "lines, b=1";
   } else if (const auto sweeps = block_struct_sweep<T>(dof_, stored); lines && sweeps.lower) {
+    factor_kernel_ = block_struct_factor<T>(dof_);
     sweeps_ = sweeps;
     this->report.kernel = "lines, " + shapes::kernel_name(dof_);
   }
@@ -233,9 +234,9 @@ void StructIlu<T>::make_schedules() {
 
 template <class T>
 void StructIlu<T>::make_workspaces() {
-  constexpr std::int64_t width = 8, alignment = 64;
+  constexpr std::int64_t alignment = 64;
   const std::int64_t team = factor_groups_.threads(), bb = block_scalars(), e = entries();
-  const std::int64_t row = dof_ == 1 ? width * e : bb;
+  const std::int64_t row = std::max(bb, e * factor_kernel_.row_scalars);
   const std::int64_t spaced = (row * static_cast<std::int64_t>(sizeof(T)) + alignment - 1) / alignment * alignment /
                               static_cast<std::int64_t>(sizeof(T));
   workspaces_.resize(static_cast<std::size_t>(team));

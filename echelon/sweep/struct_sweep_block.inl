@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweeps of block stencils, once for each SIMD target: a point's b sums are one vector, lanes over the rows of its block.
-// The lines of a group take turns, so that their recurrences overlap. Bytes a point: s b² an entry (s bytes stored a
+// A line at a time, so that every coefficient plane is one stream of memory. Bytes a point: s b² an entry (s bytes stored a
 // scalar), s b² for D⁻¹ in U (and in L when it is scaled), 2·8 b for r and x. Reads are safe: entries whose line lies
 // outside the grid are dropped before a line begins, entries are asked near a line's ends, and a line's last point, whose
 // loads could run over the end of an array, takes copies.
@@ -24,9 +24,7 @@ namespace HWY_NAMESPACE {
 
 enum class Sweep { lower, scaled_lower, upper };
 
-/// Small blocks have short points: a second line fills the time a recurrence waits.
-template <int B>
-inline constexpr LineGroups::Shape block_shape{B <= 3 ? 2 : 1, B <= 3 ? 4 : 8};
+constexpr LineGroups::Shape block_sweep_shape{1, 8};
 
 template <int B, class S, class T>
 struct BlockLine {
@@ -68,6 +66,7 @@ template <Sweep sweep, int B, class S, class T>
 HWY_INLINE void sweep_block(const BlockLine<B, S, T>& line, std::int64_t i, std::int64_t nx, bool near_end) {
   using C = BlockColumn<B, T>;
   constexpr int bb = B * B;
+  constexpr std::int64_t soon = sweep == Sweep::upper ? -prefetched_ahead : prefetched_ahead;
   HWY_ALIGN S room[block_room<B, T>];
   HWY_ALIGN T sums[C::padded];
   const bool last = C::padded != B && HWY_UNLIKELY(i == nx - 1);
@@ -84,6 +83,7 @@ HWY_INLINE void sweep_block(const BlockLine<B, S, T>& line, std::int64_t i, std:
     const LineEntry& entry = line.entries[e];
     if (near_end && (i + entry.shift < 0 || i + entry.shift >= nx)) continue;
     const S* block = static_cast<const S*>(entry.values) + i * bb;
+    prefetch_block<B>(block, soon);
     if (last) block = block_copy<B, T>(block, room);
     const T* x = static_cast<const T*>(entry.x) + i * B;
     if constexpr (sweep == Sweep::scaled_lower) {
@@ -95,6 +95,7 @@ HWY_INLINE void sweep_block(const BlockLine<B, S, T>& line, std::int64_t i, std:
   }
   if constexpr (sweep == Sweep::upper) {
     const S* inverse = line.inverse + i * bb;
+    prefetch_block<B>(inverse, soon);
     if (last) inverse = block_copy<B, T>(inverse, room);
     store_padded<B, T>(sum, sums);
     sum = lanes_product<B, T>(inverse, static_cast<const T*>(sums));
@@ -128,28 +129,19 @@ BlockLine<B, S, T> begin_block_line(const StructTriangle& t, const SweepVectors<
 
 template <Sweep sweep, int B, class S, class T>
 void sweep_block_lines(const StructTriangle& t, const LineWork& work, const SweepVectors<T>& v, void* scratch) {
-  constexpr LineGroups::Shape shape = block_shape<B>;
   const Grid& g = t.grid;
   std::int64_t left = 0, right = 1;  // the last point of a line is always near its end
   for (const TriangleEntry& e : t.entries) {
     left = std::max<std::int64_t>(left, -e.offset.x);
     right = std::max<std::int64_t>(right, e.offset.x);
   }
-  BlockLine<B, S, T> lines[shape.lines];
-  const std::int64_t k = sweep == Sweep::upper ? g.nz - 1 - work.plane : work.plane;
-  for (int l = 0; l < work.lines; ++l) {
-    const std::int64_t j = sweep == Sweep::upper ? g.ny - 1 - work.line - l : work.line + l;
-    lines[l] = begin_block_line<sweep, B, S, T>(t, v, j, k, static_cast<LineEntry*>(scratch) + l * (t.entries.size() + 1));
-  }
-  for (std::int64_t s = work.begin; s < work.end; ++s) {
-    for (int l = 0; l < work.lines; ++l) {
-      const std::int64_t begin = std::max<std::int64_t>(0, (s - std::int64_t{t.lag} * l) * shape.width);
-      const std::int64_t end = std::min<std::int64_t>((s - std::int64_t{t.lag} * l + 1) * shape.width, g.nx);
-      for (std::int64_t n = begin; n < end; ++n) {
-        const std::int64_t i = sweep == Sweep::upper ? g.nx - 1 - n : n;
-        sweep_block<sweep, B, S, T>(lines[l], i, g.nx, i < left || i + right >= g.nx);
-      }
-    }
+  const bool upper = sweep == Sweep::upper;
+  const std::int64_t j = upper ? g.ny - 1 - work.line : work.line, k = upper ? g.nz - 1 - work.plane : work.plane;
+  const auto line = begin_block_line<sweep, B, S, T>(t, v, j, k, static_cast<LineEntry*>(scratch));
+  const std::int64_t end = std::min<std::int64_t>(work.end * block_sweep_shape.width, g.nx);
+  for (std::int64_t n = work.begin * block_sweep_shape.width; n < end; ++n) {
+    const std::int64_t i = upper ? g.nx - 1 - n : n;
+    sweep_block<sweep, B, S, T>(line, i, g.nx, i < left || i + right >= g.nx);
   }
 }
 
@@ -159,7 +151,7 @@ StructSweepKernels<T> block_sweep_stored_as() {
     t.scaled ? sweep_block_lines<Sweep::scaled_lower, B, S, T>(t, work, v, scratch)
              : sweep_block_lines<Sweep::lower, B, S, T>(t, work, v, scratch);
   };
-  return {lower, &sweep_block_lines<Sweep::upper, B, S, T>, block_shape<B>};
+  return {lower, &sweep_block_lines<Sweep::upper, B, S, T>, block_sweep_shape};
 }
 
 #endif
