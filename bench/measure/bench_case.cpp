@@ -93,6 +93,9 @@ StructMatrix<double> BenchCase::make() const {
   if (problem == "poisson") return problems::poisson(grid, chosen);
   if (problem == "varpoisson") return problems::variable_poisson(grid, chosen);
   if (problem == "convdiff") return problems::convection_diffusion(grid, chosen);
+  if (problem == "navierstokes") return problems::navier_stokes(grid);
+  if (problem == "euler") return problems::euler(grid);
+  if (problem == "cahnhilliard") return problems::cahn_hilliard(grid);
   if (problem == "random") return problems::random(grid, chosen, dof, seed);
   refuse(fmt::format("there is no problem '{}' to measure", problem));
 }
@@ -112,7 +115,7 @@ int BenchCase::repeats() const {
   if (kind == "solver") return 1;
   constexpr std::int64_t sweep_bytes_a_round = 3'000'000'000, factor_bytes_a_round = 1'200'000'000;
   const std::int64_t wanted = (kind == "trsv" ? sweep_bytes_a_round : factor_bytes_a_round) / matrix_bytes();
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, kind == "trsv" ? 3 : 1, 50));
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, kind == "trsv" ? 3 : 1, 10));
 }
 
 void require_room(const BenchCase& one, double matrices, const std::string& who) {

@@ -32,6 +32,9 @@ constexpr Shape solver_shapes[] = {
     {"poisson", "star7", 192, 1, "cg"},
     {"poisson", "box27", 128, 1, "cg"},
     {"convdiff", "star7", 128, 1, "gmres"},
+    {"navierstokes", "box27", 64, 4, "gmres"},
+    {"euler", "star13", 64, 5, "gmres"},
+    {"cahnhilliard", "diamond25", 96, 2, "gmres"},
 };
 
 bool flat(const Stencil& stencil) {

@@ -155,8 +155,10 @@ TEST_F(Bench, AShapeThatCannotBeMeasuredFailsTheRunAndIsNamed) {
 class BenchPeersFull : public Program {};
 
 TEST_F(BenchPeersFull, EveryContenderThatIsBuiltGivesOurAnswers) {
-  for (const char* kind : {"trsv", "factor", "solver"}) {
-    const auto result = run(fmt::format("bench {} --small --threads 1 2 --json r.json", kind));
+  for (const char* kind : {"trsv", "factor --only box27", "solver"}) {
+    // Ranks that wait must not spin: there may be fewer cores than ranks.
+    const auto result =
+        run(fmt::format("bench {} --small --threads 1 2 --json r.json", kind), "export OMPI_MCA_mpi_yield_when_idle=1;");
     EXPECT_EQ(result.status, 0) << result.err;
     const auto report = json("r.json");
     for (const auto& one : report["not_compared"]) {
