@@ -112,7 +112,8 @@ BarPlot bench_plot(const BenchReport& report) {
   plot.title = times                   ? "Whole solves with ILU(0)"
                : report.kind == "trsv" ? "ILU(0) application: L and U sweeps"
                                        : "ILU(0) set-up, everything counted";
-  plot.subtitle = fmt::format("{}; medians of {} rounds", report.backend.name, report.rounds);
+  plot.subtitle =
+      fmt::format("{}; median over {} round{}", report.backend.name, report.rounds, report.rounds == 1 ? "" : "s");
   plot.axis = times ? "seconds, set-up and iteration" : "bytes that must move over time, percent of triad";
   plot.line = times ? 0 : 100;
   plot.series = {"echelon"};

@@ -115,7 +115,7 @@ int BenchCase::repeats() const {
   if (kind == "solver") return 1;
   constexpr std::int64_t sweep_bytes_a_round = 3'000'000'000, factor_bytes_a_round = 1'200'000'000;
   const std::int64_t wanted = (kind == "trsv" ? sweep_bytes_a_round : factor_bytes_a_round) / matrix_bytes();
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, kind == "trsv" ? 3 : 1, 10));
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, kind == "trsv" ? 3 : 1, 5));
 }
 
 void require_room(const BenchCase& one, double matrices, const std::string& who) {
