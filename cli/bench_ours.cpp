@@ -17,8 +17,9 @@ namespace echelon::cli {
 namespace {
 
 /// No repair: a factorization that needs one is not the contenders'.
-IluOptions ilu_options(const OurVariant&) {
+IluOptions ilu_options(const OurVariant& variant) {
   IluOptions options;
+  options.precision = variant.precision;
   options.shift = ShiftPolicy::none;
   return options;
 }
@@ -33,7 +34,7 @@ bench::BenchCase with_room(const bench::BenchCase& one) {
   return one;
 }
 
-const char* word(BasisPrecision basis) { return basis == BasisPrecision::fp32 ? "fp32" : "fp64"; }
+const char* basis_word(BasisPrecision basis) { return basis == BasisPrecision::fp32 ? "fp32" : "fp64"; }
 
 void describe(const FactorReport& report, OurSample& sample) {
   sample.kernel = report.kernel;
@@ -47,9 +48,13 @@ OurCase::OurCase(const bench::BenchCase& one)
     : one_(with_room(one)), A_(one.make()), b_(one.right_hand_side()), nonzeros_(A_.nonzeros()) {}
 
 std::vector<OurVariant> OurCase::variants() const {
-  const OurVariant plain{"fp64", BasisPrecision::fp64}, short_basis{"fp64", BasisPrecision::fp32};
-  if (one_.solver == "gmres") return {plain, short_basis};
-  return {plain};
+  constexpr auto long_basis = BasisPrecision::fp64, short_basis = BasisPrecision::fp32;
+  // The first is the one whose answer contenders must meet.
+  const OurVariant plain{Stored::fp64, long_basis}, narrow{Stored::fp32, long_basis};
+  if (one_.kind == "trsv") return {plain, narrow, {Stored::bf16, long_basis}, {Stored::fp16, long_basis}};
+  if (one_.kind == "factor") return {plain};
+  if (one_.solver == "gmres") return {plain, {Stored::fp64, short_basis}, {Stored::fp32, short_basis}};
+  return {plain, narrow};
 }
 
 OurSample OurCase::run(const OurVariant& variant) const {
@@ -116,10 +121,10 @@ BenchRow OurCase::row(const OurVariant& variant) const {
   row.dof = one_.dof;
   row.n = one_.rows();
   row.nonzeros = nonzeros_;
-  row.precision = variant.precision;
-  if (one_.solver == "gmres") row.basis = word(variant.basis);
+  row.precision = echelon::word(variant.precision);
+  if (one_.solver == "gmres") row.basis = basis_word(variant.basis);
   if (one_.kind == "trsv") {
-    row.bytes = bench::sweep_bytes(shape);
+    row.bytes = bench::sweep_bytes(shape, bytes_of(variant.precision));
     row.flops = bench::sweep_flops(shape);
   } else if (one_.kind == "factor") {
     row.bytes = bench::factor_bytes(shape, A_.stencil());

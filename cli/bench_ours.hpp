@@ -8,6 +8,7 @@
 
 #include "bench/measure/bench_case.hpp"
 #include "bench/measure/contender_line.hpp"
+#include "echelon/base/stored.hpp"
 #include "echelon/krylov/krylov.hpp"
 #include "echelon/report/bench_report.hpp"
 
@@ -15,7 +16,7 @@ namespace echelon::cli {
 
 /// One way to run a case: how the factors and the basis are stored.
 struct OurVariant {
-  std::string precision = "fp64";
+  Stored precision = Stored::fp64;
   BasisPrecision basis = BasisPrecision::fp64;
 };
 

@@ -119,8 +119,9 @@ BarPlot bench_plot(const BenchReport& report) {
   plot.series = {"echelon"};
   for (const auto& row : report.rows) {
     BarPlot::Group group;
-    group.label = fmt::format("{}, {} thread{}{}", row.name, row.threads, row.threads == 1 ? "" : "s",
-                              row.basis == "fp32" ? ", fp32 basis" : "");
+    group.label =
+        fmt::format("{}, {} thread{}{}", row.name, row.threads, row.threads == 1 ? "" : "s",
+                    (row.precision == "fp64" ? "" : ", " + row.precision) + (row.basis == "fp32" ? ", fp32 basis" : ""));
     const auto value = [&](double seconds) { return times ? seconds : 100 * row.bytes / seconds / row.triad; };
     put(plot, group, "echelon", value(row.seconds));
     for (const auto& peer : row.peers) put(plot, group, first_word(peer.name), value(peer.seconds));
