@@ -29,11 +29,11 @@ LineGroups::LineGroups(const Grid& grid, std::span<const Offset> earlier, Shape 
   groups_ = ceil_div(grid.ny, shape.lines);
   steps_ = ceil_div(grid.nx, shape.width) + std::int64_t{lag_} * (shape.lines - 1);
   threads_ = static_cast<int>(std::clamp<std::int64_t>(threads, 1, groups_));
-  // In stripes a thread starts a plane when the one before it has done its part of it: that pays when there are many
-  // planes. With few, neighbouring groups run side by side, a piece of a line behind each other.
-  constexpr std::int64_t planes_a_thread = 4, steps_between_looks = 8;
-  cyclic_ = grid.nz < planes_a_thread * threads_;
-  chunk_ = cyclic_ ? std::min(steps_, steps_between_looks) : steps_;
+  // In stripes a thread starts a plane when the one before it has done its part of it. With fewer planes than threads,
+  // neighbouring groups run side by side instead, a piece of a line behind each other.
+  constexpr std::int64_t most_steps_between_looks = 8;
+  cyclic_ = grid.nz < threads_;
+  chunk_ = cyclic_ ? std::clamp<std::int64_t>(steps_ / (2 * threads_), 1, most_steps_between_looks) : steps_;
   const auto owner = [&](std::int64_t group) {
     if (cyclic_) return static_cast<int>(group % threads_);
     int thread = 0;
