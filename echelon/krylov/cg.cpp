@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "echelon/krylov/solve_frame.hpp"
+#include "echelon/krylov/cg_forms.hpp"
 
 namespace echelon {
 namespace {
@@ -15,23 +15,6 @@ namespace {
 constexpr std::int64_t own_vectors = 4;
 /// In exact arithmetic n iterations suffice, and until then the residual owes no progress.
 constexpr std::int64_t shortest_window = 500, longest_window = 20000;
-
-/// Says why r'z or p'q is not positive: the numbers underflowed, or the matrix is not definite.
-void end_not_positive(SolveFrame& s, bool preconditioner, double value) {
-  const char* product = preconditioner ? "r'M⁻¹r" : "p'Ap";
-  if (value == 0 && s.best_norm() < 1e-140) {
-    s.end(Reason::breakdown,
-          fmt::format("{} underflowed to 0 in iteration {}; scale the system.", product, s.report.iterations + 1));
-  } else if (preconditioner) {
-    s.end(Reason::indefinite_pc, fmt::format("r'M⁻¹r = {:.3g} ≤ 0 in iteration {}: the preconditioner is not positive "
-                                             "definite. Use ic or jacobi, or GMRES.",
-                                             value, s.report.iterations + 1));
-  } else {
-    s.end(Reason::indefinite_matrix, fmt::format("p'Ap = {:.3g} ≤ 0 for the search direction of iteration {}: the matrix is "
-                                                 "not positive definite. Use GMRES.",
-                                                 value, s.report.iterations + 1));
-  }
-}
 
 void iterate(SolveFrame& s) {
   Vector<double> r = s.residual.clone(), z(s.n), p(s.n), q(s.n);
@@ -67,12 +50,37 @@ void iterate(SolveFrame& s) {
 
 }  // namespace
 
+void end_not_positive(SolveFrame& s, bool preconditioner, double value) {
+  const char* product = preconditioner ? "r'M⁻¹r" : "p'Ap";
+  if (value == 0 && s.best_norm() < 1e-140) {
+    s.end(Reason::breakdown,
+          fmt::format("{} underflowed to 0 in iteration {}; scale the system.", product, s.report.iterations + 1));
+  } else if (preconditioner) {
+    s.end(Reason::indefinite_pc, fmt::format("r'M⁻¹r = {:.3g} ≤ 0 in iteration {}: the preconditioner is not positive "
+                                             "definite. Use ic or jacobi, or GMRES.",
+                                             value, s.report.iterations + 1));
+  } else {
+    s.end(Reason::indefinite_matrix, fmt::format("p'Ap = {:.3g} ≤ 0 for the search direction of iteration {}: the matrix is "
+                                                 "not positive definite. Use GMRES.",
+                                                 value, s.report.iterations + 1));
+  }
+}
+
 Report cg(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
           const KrylovOptions& options) {
   require_right_side("cg", options);
   SolveFrame s("cg", A, b, x, M, options, 1, own_vectors * A.rows() * 8);
   s.stagnation_window = std::clamp(2 * s.n, shortest_window, longest_window);
-  if (!s.ended()) iterate(s);
+  s.report.cg_form = "plain";
+  if (s.ended()) return s.finish();
+  const bool asked = options.cg_form == CgForm::eisenstat;
+  const auto shared =
+      options.cg_form == CgForm::plain ? nullptr : s.shared_triangles(asked ? "the Eisenstat form" : nullptr);
+  if (shared) {
+    run_eisenstat_cg(s, *shared);
+  } else {
+    iterate(s);
+  }
   return s.finish();
 }
 

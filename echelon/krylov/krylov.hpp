@@ -21,6 +21,11 @@ namespace echelon {
 
 enum class BasisPrecision { fp64, fp32 };
 enum class Side { right, left };
+/// Two sweeps and no product an iteration where A and M share their triangles (star5, star7: sweep/shared_triangles.hpp),
+/// the same iterates to rounding. `automatic` takes that form where it can; a null space or a communicator needs `plain`.
+enum class CgForm { automatic, plain, eisenstat };
+/// A M⁻¹v by a whole product, or by half a one behind the sweeps where A and M share their triangles. gmres and fgmres.
+enum class Product { automatic, full, half };
 
 /// Asked once an iteration. `proceed`, or the reason to end in order: the best iterate is returned.
 enum class Verdict { proceed, interrupt, time_limit };
@@ -36,6 +41,9 @@ struct KrylovOptions {
   BasisPrecision basis = BasisPrecision::fp64;
   /// Left preconditioning watches ‖M⁻¹r‖ on the way; `converged` still means the true residual. gmres only.
   Side side = Side::right;
+  /// Asking for a form that A and M do not have throws Error(bad_argument).
+  CgForm cg_form = CgForm::automatic;
+  Product product = Product::automatic;
   /// A singular system: its null vector (e.g. all ones); b and the iterates are kept orthogonal to it. Not owned.
   const Vector<double>* null_space = nullptr;
   Monitor monitor = nullptr;

@@ -161,6 +161,17 @@ void SolveFrame::precondition(const V& r, V& z) {
   if (projected_) project(z);
 }
 
+std::unique_ptr<SharedTriangles<double>> SolveFrame::shared_triangles(const char* form) const {
+  const bool alone = !projected_ && !options.communicator;
+  auto found = alone ? M_.shared_triangles(A_) : nullptr;
+  if (found || !form) return found;
+  throw Error(
+      ErrorCode::bad_argument,
+      fmt::format("{} needs an ILU(0) or IC(0) of this very matrix whose triangles are the matrix' own (star5, star7 "
+                  "and the like, one unknown a point, natural order){}",
+                  form, alone ? "" : ", without a null space or a communicator"));
+}
+
 void SolveFrame::end(Reason reason, std::string message) {
   ended_ = true;
   report.reason = reason;

@@ -6,11 +6,13 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 
 #include "echelon/krylov/krylov.hpp"
 #include "echelon/krylov/vector_ops.hpp"
 #include "echelon/report/timer.hpp"
+#include "echelon/sweep/shared_triangles.hpp"
 
 namespace echelon {
 
@@ -40,6 +42,9 @@ class SolveFrame {
   void multiply(const V& p, V& q);
   /// z = M⁻¹ r, kept out of the null space.
   void precondition(const V& r, V& z);
+  /// A and M together, where they share their triangles and nothing else (null space, communicator) comes between. When
+  /// there is none and `form` is not null, throws Error(bad_argument) saying that it was asked for.
+  std::unique_ptr<SharedTriangles<double>> shared_triangles(const char* form) const;
 
   bool ended() const { return ended_; }
   void end(Reason reason, std::string message);

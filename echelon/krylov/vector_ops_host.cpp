@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of vector_kernels.hpp with SIMD. Lane l of a chunk's sum takes elements l, l+32, …: a pack of w lanes holds
-// w neighbours, 32/w packs make one row of lanes, and what is left over at the end goes to its lane one by one. So every
-// width adds the same numbers in the same order. Where the instruction set has no fused multiply-add (or vectors without a
-// fixed size) a pack is one double and fma is the library's.
+// The kernels of vector_kernels.hpp with SIMD; sums and packs are those of lane_sums.inl.
 // Bytes an element: dot 16, axpy 24, cg_update 48, multi_dot and subtract 8 (fp32: 4) a column, w staying in L1.
 #include "echelon/base/fma.hpp"
 #include "echelon/krylov/reduction_tree.hpp"
@@ -13,63 +10,14 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "echelon/krylov/lane_sums.inl"
+
 HWY_BEFORE_NAMESPACE();
 namespace echelon {
 namespace HWY_NAMESPACE {
 
-#if HWY_HAVE_SCALABLE || HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-using Pack = double;
-constexpr int width = 1;
-HWY_INLINE Pack zero() { return 0; }
-HWY_INLINE Pack all(double a) { return a; }
-HWY_INLINE Pack load(const double* p) { return *p; }
-HWY_INLINE Pack load(const float* p) { return *p; }
-HWY_INLINE void store(Pack a, double* p) { *p = a; }
-HWY_INLINE void store(Pack a, float* p) { *p = static_cast<float>(a); }
-HWY_INLINE Pack times(Pack a, Pack b) { return a * b; }
-HWY_INLINE Pack mul_add(Pack a, Pack b, Pack c) { return fma(a, b, c); }
-HWY_INLINE Pack neg_mul_add(Pack a, Pack b, Pack c) { return fma(-a, b, c); }
-#else
-namespace hn = hwy::HWY_NAMESPACE;
-using Doubles = hn::CappedTag<double, 8>;
-using Floats = hn::Rebind<float, Doubles>;
-using Pack = hn::Vec<Doubles>;
-constexpr int width = static_cast<int>(hn::MaxLanes(Doubles()));
-HWY_INLINE Pack zero() { return hn::Zero(Doubles()); }
-HWY_INLINE Pack all(double a) { return hn::Set(Doubles(), a); }
-HWY_INLINE Pack load(const double* p) { return hn::LoadU(Doubles(), p); }
-HWY_INLINE Pack load(const float* p) { return hn::PromoteTo(Doubles(), hn::LoadU(Floats(), p)); }
-HWY_INLINE void store(Pack a, double* p) { hn::StoreU(a, Doubles(), p); }
-HWY_INLINE void store(Pack a, float* p) { hn::StoreU(hn::DemoteTo(Floats(), a), Floats(), p); }
-HWY_INLINE Pack times(Pack a, Pack b) { return hn::Mul(a, b); }
-HWY_INLINE Pack mul_add(Pack a, Pack b, Pack c) { return hn::MulAdd(a, b, c); }
-HWY_INLINE Pack neg_mul_add(Pack a, Pack b, Pack c) { return hn::NegMulAdd(a, b, c); }
-#endif
-
-constexpr int packs = reduction::lanes / width;
-constexpr std::int64_t row = reduction::lanes;
 /// Columns that share one read of w; as many as the registers hold sums for.
 constexpr int group = packs <= 4 ? 4 : 1;
-
-/// The 32 lane sums of one chunk.
-struct LaneSums {
-  Pack part[packs];
-  HWY_INLINE LaneSums() {
-    for (int k = 0; k < packs; ++k) part[k] = zero();
-  }
-};
-
-/// The lanes by halves, after `tail(lane)` has added what one lane still lacks, for the first `left` lanes.
-template <class Tail>
-HWY_INLINE double folded(const LaneSums& sums, std::int64_t left, Tail tail) {
-  double lane[reduction::lanes];
-  for (int k = 0; k < packs; ++k) store(sums.part[k], lane + k * width);
-  for (std::int64_t l = 0; l < left; ++l) lane[l] = tail(l, lane[l]);
-  for (int half = reduction::lanes / 2; half > 0; half /= 2) {
-    for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
-  }
-  return lane[0];
-}
 
 template <class T>
 double dot_of(const T* x, const double* y, std::int64_t n) {

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "echelon/sweep/shared_triangles.hpp"
+
 namespace echelon {
 
 template <class T>
@@ -16,7 +18,14 @@ double Operator<T>::norm_inf() const {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+template <class T>
+std::unique_ptr<SharedTriangles<T>> Preconditioner<T>::shared_triangles(const Operator<T>&) const {
+  return nullptr;
+}
+
 template class Operator<double>;
 template class Operator<float>;
+template class Preconditioner<double>;
+template class Preconditioner<float>;
 
 }  // namespace echelon

@@ -5,11 +5,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "echelon/base/array.hpp"
 #include "echelon/report/factor_report.hpp"
 
 namespace echelon {
+
+template <class T>
+class SharedTriangles;
 
 template <class T>
 class Operator {
@@ -37,6 +41,9 @@ class Preconditioner {
   virtual void apply(const Vector<T>& r, Vector<T>& z) const = 0;
   /// What set-up did: repairs, fill, bytes; `ok` false when it must not be used.
   virtual const FactorReport& report() const = 0;
+  /// What M can do together with A when it was made from the values that A has now and shares A's triangles
+  /// (sweep/shared_triangles.hpp); null otherwise. It refers to both.
+  virtual std::unique_ptr<SharedTriangles<T>> shared_triangles(const Operator<T>& A) const;
 };
 
 /// A matrix given by the function y = A x.

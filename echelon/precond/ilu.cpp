@@ -8,6 +8,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/precond/ilu_impl.hpp"
+#include "echelon/sweep/shared_triangles.hpp"
 
 namespace echelon {
 
@@ -39,6 +40,11 @@ void Ilu<T>::Impl::refactor(const StructMatrix<T>&) {
 }
 
 template <class T>
+std::unique_ptr<SharedTriangles<T>> Ilu<T>::Impl::shared_triangles(const Operator<T>&) const {
+  return nullptr;
+}
+
+template <class T>
 Ilu<T>::Ilu(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 template <class T>
 Ilu<T>::Ilu(Ilu&&) noexcept = default;
@@ -62,6 +68,11 @@ void Ilu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
 template <class T>
 const FactorReport& Ilu<T>::report() const {
   return impl_->report;
+}
+
+template <class T>
+std::unique_ptr<SharedTriangles<T>> Ilu<T>::shared_triangles(const Operator<T>& A) const {
+  return impl_->report.ok ? impl_->shared_triangles(A) : nullptr;
 }
 
 template <class T>

@@ -31,6 +31,7 @@ struct Ilu<T>::Impl {
 
   virtual ~Impl() = default;
   virtual void apply(const Vector<T>& r, Vector<T>& z) const = 0;
+  virtual std::unique_ptr<SharedTriangles<T>> shared_triangles(const Operator<T>&) const;
   /// The default refuses: this factorization was made from the other kind of matrix.
   virtual void refactor(const BlockCsr<T>& A);
   virtual void refactor(const StructMatrix<T>& A);

@@ -20,38 +20,14 @@
 #include "echelon/matrix/shapes.hpp"
 #include "echelon/matrix/vector_checks.hpp"
 #include "echelon/precond/ilu_impl.hpp"
+#include "echelon/precond/struct_ilu_checks.hpp"
 #include "echelon/report/timer.hpp"
 #include "echelon/schedule/line_groups.hpp"
+#include "echelon/sweep/struct_shared_triangles.hpp"
 #include "echelon/sweep/struct_sweep.hpp"
 
 namespace echelon {
 namespace {
-
-std::string place(const Grid& grid, int dof, std::int64_t row) {
-  const std::int64_t point = row / dof;
-  return fmt::format("grid point ({},{},{}), component {}, row {}", point % grid.nx, point / grid.nx % grid.ny,
-                     point / grid.nx / grid.ny, row % dof, row);
-}
-
-/// The rows of the report as grid points, for people.
-void name_grid_points(const Grid& grid, int dof, FactorReport& report) {
-  if (report.bad_pivots.empty()) return;
-  const std::string first = fmt::format("first bad pivot: {}", place(grid, dof, report.bad_pivots.front().row));
-  if (!report.ok) report.message += fmt::format(" ({})", first);
-  report.remarks.push_back(first);
-}
-
-template <class T>
-void require_same_shape(const StructMatrix<T>& A, const Grid& grid, const Stencil& stencil, int dof) {
-  const auto offsets = A.stencil().offsets();
-  if (A.grid() == grid && A.dof() == dof && std::ranges::equal(offsets, stencil.offsets())) return;
-  throw Error(
-      ErrorCode::structure,
-      fmt::format("refactor needs the first matrix' shape: got grid {}x{}x{}, {} entries, {} unknowns a point; expected "
-                  "grid {}x{}x{}, {} entries, {} unknowns a point",
-                  A.grid().nx, A.grid().ny, A.grid().nz, A.stencil().size(), A.dof(), grid.nx, grid.ny, grid.nz,
-                  stencil.size(), dof));
-}
 
 /// How many (point, entry) have their neighbour inside the grid.
 std::int64_t points_with(const Grid& grid, std::span<const Offset> offsets) {
@@ -77,20 +53,11 @@ double zero_row_scale(const StructMatrix<T>& A) {
 }
 
 template <class T>
-void require_symmetric(const StructMatrix<T>& A) {
-  const double far = asymmetry(A);
-  // NaN is for the factorization to report, with its row.
-  if (!(far > symmetry_tolerance<T>)) return;
-  throw Error(
-      ErrorCode::symmetry,
-      fmt::format("IC needs a symmetric matrix; max|a_ij − a_ji| is {:.3g} of max|a_ij| (Inf: the stencil differs)", far));
-}
-
-template <class T>
 class StructIlu final : public Ilu<T>::Impl {
  public:
   StructIlu(const StructMatrix<T>& A, const IluOptions& options, bool positive);
   void apply(const Vector<T>& r, Vector<T>& z) const override;
+  std::unique_ptr<SharedTriangles<T>> shared_triangles(const Operator<T>& A) const override;
   void refactor(const BlockCsr<T>& A) override { Ilu<T>::Impl::refactor(A); }
   void refactor(const StructMatrix<T>& A) override;
   BlockCsr<T> lower() const override;
@@ -464,6 +431,15 @@ void StructIlu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
   if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
   if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
   sweep(r.data(), z.data());
+}
+
+template <class T>
+std::unique_ptr<SharedTriangles<T>> StructIlu<T>::shared_triangles(const Operator<T>& A) const {
+  const auto* matrix = dynamic_cast<const StructMatrix<T>*>(&A);
+  if (dof_ != 1 || !shared_ || !matrix || matrix->share_values() != shared_) return nullptr;
+  const SharedTriangleArrays<T> arrays{grid_, lower_entries_, inverse_, from_[static_cast<std::size_t>(plan_.center)]};
+  return struct_shared_triangles<T>({arrays, upper_entries_, sweeps_, &lower_groups_, &upper_groups_, &lower_progress_,
+                                     &upper_progress_, sweep_scratch_.data(), scratch_bytes_});
 }
 
 template <class T>

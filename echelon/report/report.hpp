@@ -43,6 +43,8 @@ struct [[nodiscard]] Report {
   std::int64_t restarts = 0;  // GMRES cycles, BiCGStab restarts
   std::int64_t residual_replacements = 0;
   std::string basis_precision = "fp64";
+  std::string cg_form;           // "plain" or "eisenstat"; empty unless cg
+  std::string product = "full";  // by which A was applied: "full", "half" (with the sweeps), "none" (Eisenstat)
   FactorReport preconditioner;
   std::vector<std::string> remarks;  // what the user should know: fallbacks, repairs, projections
 };

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// SharedTriangles of a scalar stencil whose ILU(0) changes only the diagonal: the sweeps of struct_sweep.hpp, the vector
+// work done on the lines of a group while they are in cache.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "echelon/schedule/line_groups.hpp"
+#include "echelon/sweep/shared_triangle_kernels.hpp"
+#include "echelon/sweep/shared_triangles.hpp"
+#include "echelon/sweep/struct_sweep.hpp"
+
+namespace echelon {
+
+/// A factorization's sweeps as they stand. What is pointed to must outlive the object made from it.
+template <class T>
+struct StructSweeps {
+  SharedTriangleArrays<T> arrays;        // A's and M's; `lower` the farthest entry first
+  std::span<const TriangleEntry> upper;  // the farthest entry first
+  StructSweepKernels<T> kernels;
+  const LineGroups *lower_groups, *upper_groups;
+  GroupProgress *lower_progress, *upper_progress;
+  std::byte* scratch;  // of every thread
+  std::int64_t scratch_bytes;
+};
+
+/// For double; null for float, which no Krylov method uses.
+template <class T>
+std::unique_ptr<SharedTriangles<T>> struct_shared_triangles(const StructSweeps<T>& sweeps);
+
+}  // namespace echelon
