@@ -142,6 +142,14 @@ void add_solver_options(CLI::App& app, SolveOptions& o) {
       ->check(words({"fp64", "fp32"}))
       ->group(group)
       ->type_name("WORD");
+  app.add_option("--cg-form", o.cg_form, "cg: plain, eisenstat (two sweeps and no product), or auto: where it can")
+      ->check(words({"auto", "plain", "eisenstat"}))
+      ->group(group)
+      ->type_name("WORD");
+  app.add_option("--product", o.product, "gmres, fgmres: a full product, half a one behind the sweeps, or auto")
+      ->check(words({"auto", "full", "half"}))
+      ->group(group)
+      ->type_name("WORD");
   app.add_option("--time-limit", o.time_limit, "seconds, then end in order; 0 is none")
       ->check(number(0, unbounded))
       ->group(group)

@@ -33,6 +33,7 @@ struct SolveOptions {
   std::string solver = "auto";
   int restart = 50;
   std::string basis = "fp64";
+  std::string cg_form = "auto", product = "auto";
   double rtol = 1e-8, atol = 0, nrbe = 0;
   std::int64_t max_it = 1000;
   std::string null_space = "none";

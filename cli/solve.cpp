@@ -56,6 +56,8 @@ KrylovOptions krylov_options(const SolveOptions& options) {
   krylov.max_it = options.max_it;
   krylov.restart = options.restart;
   krylov.basis = options.basis == "fp32" ? BasisPrecision::fp32 : BasisPrecision::fp64;
+  if (options.cg_form != "auto") krylov.cg_form = options.cg_form == "plain" ? CgForm::plain : CgForm::eisenstat;
+  if (options.product != "auto") krylov.product = options.product == "full" ? Product::full : Product::half;
   return krylov;
 }
 

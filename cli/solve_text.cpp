@@ -102,6 +102,7 @@ std::string result_text(const RunReport& run, bool verbose) {
   if (verbose) {
     if (!pc.kernel.empty())
       add("", fmt::format("kernel {}, schedule {}, {} levels, growth {:.1e}", pc.kernel, pc.schedule, pc.levels, pc.growth));
+    add("form", result.cg_form.empty() ? fmt::format("{} product", result.product) : fmt::format("{} CG", result.cg_form));
     add("machine", fmt::format("{}, {}, {} threads", run.backend.name, run.backend.simd, run.backend.threads));
   }
   for (const auto& remark : pc.remarks) add("note", remark);

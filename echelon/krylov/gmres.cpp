@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/krylov/gmres_cycles.hpp"
 #include "echelon/krylov/hessenberg.hpp"
@@ -43,6 +44,7 @@ struct Workspace {
   Vector<double> v, w, z;
   Array<double> h, again, y;
   HessenbergLeastSquares least_squares;
+  std::unique_ptr<SharedTriangles<double>> shared;  // where A M⁻¹ takes half a product
 };
 
 struct Cycle {
@@ -57,6 +59,9 @@ void expand(SolveFrame& s, Workspace& space, int k, bool flexible) {
   if (s.options.side == Side::left) {
     s.multiply(space.v, space.z);
     s.precondition(space.z, space.w);
+  } else if (space.shared) {
+    space.shared->precondition_and_multiply(space.v, space.z, space.w);
+    if (flexible) s.ops.store(1.0, space.z, space.Z, k);
   } else {
     s.precondition(space.v, space.z);
     if (flexible) s.ops.store(1.0, space.z, space.Z, k);
@@ -66,7 +71,7 @@ void expand(SolveFrame& s, Workspace& space, int k, bool flexible) {
 
 /// One Arnoldi step: a column of the basis and of H. False when the cycle ends with it.
 bool step(SolveFrame& s, Workspace& space, Cycle& cycle, bool flexible) {
-  auto& [V, Z, v, w, z, h, again, y, least_squares] = space;
+  auto& [V, Z, v, w, z, h, again, y, least_squares, shared] = space;
   const int k = least_squares.columns();
   const auto columns = static_cast<std::size_t>(k) + 1;
   expand(s, space, k, flexible);
@@ -99,7 +104,7 @@ bool step(SolveFrame& s, Workspace& space, Cycle& cycle, bool flexible) {
 }
 
 void update_solution(SolveFrame& s, Workspace& space, bool flexible) {
-  auto& [V, Z, v, w, z, h, again, y, least_squares] = space;
+  auto& [V, Z, v, w, z, h, again, y, least_squares, shared] = space;
   const auto used = y.span().first(static_cast<std::size_t>(least_squares.columns()));
   least_squares.solve(used);
   if (flexible) {
@@ -113,7 +118,7 @@ void update_solution(SolveFrame& s, Workspace& space, bool flexible) {
 
 /// Starts a cycle from the frame's residual and fills the basis. The number of columns is that of the least squares.
 Cycle run_cycle(SolveFrame& s, Workspace& space, double norm, bool flexible) {
-  auto& [V, Z, v, w, z, h, again, y, least_squares] = space;
+  auto& [V, Z, v, w, z, h, again, y, least_squares, shared] = space;
   Cycle cycle;
   if (s.options.side == Side::left) {
     s.precondition(s.residual, v);
@@ -144,6 +149,18 @@ Cycle run_cycle(SolveFrame& s, Workspace& space, double norm, bool flexible) {
   return cycle;
 }
 
+/// A and M together, where half a product may be taken and is not refused. A flexible basis in FP32 has rounded its vectors
+/// before the product, so it needs a whole one.
+std::unique_ptr<SharedTriangles<double>> half_product(const SolveFrame& s, bool flexible) {
+  const auto wish = s.options.product;
+  const bool rounded = flexible && s.options.basis == BasisPrecision::fp32;
+  if (wish == Product::half && (rounded || s.options.side == Side::left)) {
+    throw Error(ErrorCode::bad_argument, "the half product is for right preconditioning, and for fgmres with an FP64 basis");
+  }
+  if (wish == Product::full || rounded || s.options.side == Side::left) return nullptr;
+  return s.shared_triangles(wish == Product::half ? "the half product" : nullptr);
+}
+
 }  // namespace
 
 int gmres_columns(std::int64_t n, const KrylovOptions& options) {
@@ -165,6 +182,8 @@ void run_gmres(SolveFrame& s, bool flexible) {
   const bool single = s.options.basis == BasisPrecision::fp32;
   Workspace space(s, gmres_columns(s.n, s.options), single, flexible);
   s.report.basis_precision = single ? "fp32" : "fp64";
+  space.shared = half_product(s, flexible);
+  s.report.product = space.shared ? "half" : "full";
   s.stagnation_window = 0;
   double norm = s.ops.norm(s.residual);
   double window_norm = s.best_norm();

@@ -166,6 +166,8 @@ std::string to_json(const RunReport& report) {
   json["restarts"] = result.restarts;
   json["residual_replacements"] = result.residual_replacements;
   json["basis_precision"] = result.basis_precision;
+  json["cg_form"] = text_or_null(result.cg_form);
+  json["product"] = result.product;
   json["solution_hash"] = text_or_null(report.solution_hash);
   json["remarks"] = result.remarks;
   json["history"] = result.history;

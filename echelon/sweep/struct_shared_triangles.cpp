@@ -7,9 +7,11 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "echelon/base/threads.hpp"
 #include "echelon/krylov/reduction_tree.hpp"
+#include "echelon/schedule/trailing_groups.hpp"
 
 namespace echelon {
 namespace {
@@ -21,7 +23,13 @@ class StructSharedTriangles final : public SharedTriangles<double> {
         own_(choose_shared_triangle_kernels()),
         group_lines_(sweeps.kernels.shape.lines),
         partial_(std::max(sweeps.lower_groups->groups() * sweeps.arrays.grid.nz,
-                          reduction::chunks(sweeps.arrays.grid.points()))) {}
+                          reduction::chunks(sweeps.arrays.grid.points()))) {
+    for (const TriangleEntry& entry : sweeps.arrays.lower) {
+      const std::int64_t lines = std::abs(entry.offset.y);
+      reach_.planes = std::max<std::int64_t>(reach_.planes, std::abs(entry.offset.z));
+      reach_.groups = std::max(reach_.groups, (lines + group_lines_ - 1) / group_lines_);
+    }
+  }
 
   double start(const V& r, V& g) override {
     lower_sweep(r.data(), g.data(), nothing, nothing);
@@ -65,10 +73,21 @@ class StructSharedTriangles final : public SharedTriangles<double> {
 
   void precondition_and_multiply(const V& v, V& z, V& w) override {
     lower_sweep(v.data(), w.data(), nothing, nothing);
-    upper_sweep(w.data(), z.data(), nothing);
-    for_groups([&](const Lines& lines, std::int64_t) {
+    const LineGroups& groups = *s_.upper_groups;
+    const StructTriangle U{grid(), s_.upper, s_.arrays.inverse, false, 1, groups.lag()};
+    const auto sweep = [&](const LineWork& work, int thread) {
+      s_.kernels.upper(U, work, {w.data(), z.data()}, s_.scratch + thread * s_.scratch_bytes);
+    };
+    const auto product = [&](const Lines& lines) {
       own_.half_product(s_.arrays, z.data(), w.data(), lines.first, lines.lines);
-    });
+    };
+    if (groups.stride() == 1) {
+      run_groups_with_trail(groups, *s_.upper_progress, reach_, sweep,
+                            [&](const LineWork& work) { product(mirrored(work)); });
+    } else {
+      run_groups(groups, *s_.upper_progress, sweep);
+      for_groups([&](const Lines& lines, std::int64_t) { product(lines); });
+    }
   }
 
  private:
@@ -81,6 +100,12 @@ class StructSharedTriangles final : public SharedTriangles<double> {
   static constexpr auto nothing = [](const Lines&) {};
 
   const Grid& grid() const { return s_.arrays.grid; }
+
+  /// The lines of an upper sweep's work, which counts from the last one.
+  Lines mirrored(const LineWork& work) const {
+    const std::int64_t end = (grid().nz - work.plane) * grid().ny - work.line;
+    return {end - work.lines, work.lines, grid().nx};
+  }
 
   template <class Before, class After>
   void lower_sweep(const double* r, double* x, const Before& before, const After& after) {
@@ -99,9 +124,7 @@ class StructSharedTriangles final : public SharedTriangles<double> {
     const LineGroups& groups = *s_.upper_groups;
     const StructTriangle U{grid(), s_.upper, s_.arrays.inverse, false, 1, groups.lag()};
     run_groups(groups, *s_.upper_progress, [&](const LineWork& work, int thread) {
-      // The sweep's lines count from the last one.
-      const std::int64_t last = (grid().nz - work.plane) * grid().ny - work.line;
-      if (work.begin == 0) before(Lines{last - work.lines, work.lines, grid().nx});
+      if (work.begin == 0) before(mirrored(work));
       s_.kernels.upper(U, work, {r, x}, s_.scratch + thread * s_.scratch_bytes);
     });
   }
@@ -137,6 +160,7 @@ class StructSharedTriangles final : public SharedTriangles<double> {
   StructSweeps<double> s_;
   SharedTriangleKernels own_;
   std::int64_t group_lines_;
+  TrailReach reach_{0, 0};  // of A's lower triangle
   Array<double> partial_;
 };
 
