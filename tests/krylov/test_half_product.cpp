@@ -104,6 +104,7 @@ TEST(HalfProduct, WhatCannotHaveItSaysSo) {
   Vector<double> x(A.rows(), 0.0);
   const auto M = ilu(A);
   EXPECT_EQ(gmres(box, b, x, ilu(box)).product, "full");
+  x.fill(0);
   EXPECT_THROW((void)gmres(box, b, x, ilu(box), {.product = Product::half}), Error);
   EXPECT_THROW((void)gmres(A, b, x, M, {.side = Side::left, .product = Product::half}), Error);
   EXPECT_THROW((void)fgmres(A, b, x, M, {.basis = BasisPrecision::fp32, .product = Product::half}), Error);
