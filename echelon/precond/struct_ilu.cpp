@@ -436,7 +436,7 @@ void StructIlu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
 template <class T>
 std::unique_ptr<SharedTriangles<T>> StructIlu<T>::shared_triangles(const Operator<T>& A) const {
   const auto* matrix = dynamic_cast<const StructMatrix<T>*>(&A);
-  if (dof_ != 1 || !shared_ || !matrix || matrix->share_values() != shared_) return nullptr;
+  if (dof_ != 1 || !shared_ || narrow_.size() > 0 || !matrix || matrix->share_values() != shared_) return nullptr;
   const SharedTriangleArrays<T> arrays{grid_, lower_entries_, inverse_, from_[static_cast<std::size_t>(plan_.center)]};
   return struct_shared_triangles<T>({arrays, upper_entries_, sweeps_, &lower_groups_, &upper_groups_, &lower_progress_,
                                      &upper_progress_, sweep_scratch_.data(), scratch_bytes_});

@@ -126,6 +126,7 @@ TEST(Eisenstat, AutomaticTakesItWhereItCanAndSaysSo) {
   EXPECT_EQ(form(A, M, {}), "eisenstat");
   EXPECT_EQ(form(A, Jacobi<double>(A), {}), "plain");
   EXPECT_EQ(form(A, ic(A, {.fill = 1}), {}), "plain");
+  EXPECT_EQ(form(A, ic(A, {.precision = Stored::fp32}), {}), "plain");
   EXPECT_EQ(form(A, ic(A, {.ordering = Ordering::rcm}), {}), "plain");
   EXPECT_EQ(form(A, M, {.communicator = &serial()}), "plain");
   // The same numbers in a matrix of its own: M does not know them.
