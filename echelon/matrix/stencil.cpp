@@ -11,6 +11,13 @@
 
 namespace echelon {
 
+std::int64_t neighbours_inside(const Grid& grid, std::span<const Offset> offsets) {
+  const auto along = [](std::int64_t n, int d) { return std::max<std::int64_t>(0, n - std::abs(std::int64_t{d})); };
+  std::int64_t count = 0;
+  for (const Offset& o : offsets) count += along(grid.nx, o.x) * along(grid.ny, o.y) * along(grid.nz, o.z);
+  return count;
+}
+
 Stencil::Stencil(std::vector<Offset> offsets, std::string name) : offsets_(std::move(offsets)), name_(std::move(name)) {
   // Sums and negatives of offsets must be ints.
   constexpr int farthest = 1 << 30;

@@ -33,6 +33,9 @@ struct Grid {
   friend bool operator==(const Grid&, const Grid&) = default;
 };
 
+/// How many (point, offset) have their neighbour inside the grid: the blocks a matrix on it really has.
+std::int64_t neighbours_inside(const Grid& grid, std::span<const Offset> offsets);
+
 class Stencil {
  public:
   /// Any set of offsets below 2³⁰ in size; sorted here, duplicates refused, the centre added when it is missing.

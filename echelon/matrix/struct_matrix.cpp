@@ -52,12 +52,6 @@ bool has_neighbour(const Grid& grid, const Point& p, const Offset& o) {
   return grid.contains(p.i + o.x, p.j + o.y, p.k + o.z);
 }
 
-/// How many points have the neighbour o inside the grid.
-std::int64_t points_with(const Grid& grid, const Offset& o) {
-  const auto along = [](std::int64_t n, int d) { return std::max<std::int64_t>(0, n - std::abs(std::int64_t{d})); };
-  return along(grid.nx, o.x) * along(grid.ny, o.y) * along(grid.nz, o.z);
-}
-
 template <class T>
 void run_points(const StructMatrix<T>& A, const SpmvVectors<T>& v) {
   const auto kernel = spmv_kernels<T>().points[shapes::specialised(A.dof()) ? A.dof() : 0];
@@ -114,9 +108,7 @@ void StructMatrix<T>::fill(const Fill& function) {
 
 template <class T>
 std::int64_t StructMatrix<T>::nonzeros() const {
-  std::int64_t blocks = 0;
-  for (const Offset& o : stencil_.offsets()) blocks += points_with(grid_, o);
-  return blocks * dof_ * dof_;
+  return neighbours_inside(grid_, stencil_.offsets()) * dof_ * dof_;
 }
 
 template <class T>
@@ -154,8 +146,8 @@ double StructMatrix<T>::norm_inf() const {
   double largest = 0;
   bool has_nan = false;
 #pragma omp parallel for num_threads(threads_for(values_->size())) reduction(max                             \
-                                                                            : largest) reduction(||         \
-                                                                                                 : has_nan) \
+                                                                             : largest) reduction(||         \
+                                                                                                  : has_nan) \
     schedule(static)
   for (std::int64_t point = 0; point < grid_.points(); ++point) {
     const Point p = coordinates(grid_, point);
