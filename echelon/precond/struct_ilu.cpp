@@ -15,10 +15,12 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/factor/narrow_factors.hpp"
 #include "echelon/factor/stencil_fill.hpp"
 #include "echelon/factor/struct_factor.hpp"
 #include "echelon/matrix/shapes.hpp"
 #include "echelon/matrix/vector_checks.hpp"
+#include "echelon/precond/converted_ilu.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/precond/struct_ilu_checks.hpp"
 #include "echelon/report/timer.hpp"
@@ -28,14 +30,6 @@
 
 namespace echelon {
 namespace {
-
-/// How many (point, entry) have their neighbour inside the grid.
-std::int64_t points_with(const Grid& grid, std::span<const Offset> offsets) {
-  const auto along = [](std::int64_t n, int d) { return std::max<std::int64_t>(0, n - std::abs(std::int64_t{d})); };
-  std::int64_t count = 0;
-  for (const Offset& o : offsets) count += along(grid.nx, o.x) * along(grid.ny, o.y) * along(grid.nz, o.z);
-  return count;
-}
 
 /// In the order of the rows, so that it is block CSR's.
 template <class T>
@@ -65,6 +59,7 @@ class StructIlu final : public Ilu<T>::Impl {
   std::span<const std::int32_t> order() const override;
 
  private:
+  static constexpr Stored own_kind = sizeof(T) == 8 ? Stored::fp64 : Stored::fp32;
   int entries() const { return static_cast<int>(plan_.offsets.size()); }
   std::int64_t block_scalars() const { return std::int64_t{dof_} * dof_; }
   std::int64_t plane() const { return grid_.points() * block_scalars(); }
@@ -77,7 +72,6 @@ class StructIlu final : public Ilu<T>::Impl {
   bool narrow_wanted() const { return bytes_of(options_.precision) < static_cast<int>(sizeof(T)); }
   void make_room();
   void store_narrow();
-  bool try_to_store(Stored stored, T scale);
   void attempt(const StructMatrix<T>& A, const Attempt& attempt);
   void place_planes(const StructMatrix<T>& A);
   void place_triangles();
@@ -102,9 +96,8 @@ class StructIlu final : public Ilu<T>::Impl {
   std::vector<T*> to_;                      // the factors' plane an entry
   T* inverse_ = nullptr;
   std::vector<TriangleEntry> lower_entries_, upper_entries_;
-  Array<std::byte> narrow_;  // planes of the factors as stored, when narrower than T
-  Stored stored_ = sizeof(T) == 8 ? Stored::fp64 : Stored::fp32;
-  double r_scale_ = 1;
+  NarrowFactors<T> narrow_;  // when they are kept narrower than T; then L and U are found here
+  bool by_lines_ = false;    // fast kernels, or point by point
   LineGroups factor_groups_, lower_groups_, upper_groups_;
   GroupProgress factor_progress_;
   mutable GroupProgress lower_progress_, upper_progress_;
@@ -141,23 +134,26 @@ StructIlu<T>::StructIlu(const StructMatrix<T>& A, const IluOptions& options, boo
   factor(A);
 }
 
+/// Again whenever the kind of storage changes; the shape of the groups of lines does not.
 template <class T>
 void StructIlu<T>::choose_kernels() {
   const bool few_along = plan_.center - plan_.along_begin <= most_along && plan_.along_end - plan_.center - 1 <= most_along;
-  const bool lines = options_.schedule != SweepSchedule::sequential;
-  const Stored stored = stored_;
+  const Stored stored = narrow_.empty() ? own_kind : narrow_.stored();
   factor_kernel_ = point_struct_factor<T>(dof_);
   sweeps_ = point_struct_sweep<T>(dof_);
-  this->report.kernel = "points, " + shapes::kernel_name(dof_);
-  if (lines && dof_ == 1 && few_along) {
-    factor_kernel_ = scalar_struct_factor<T>();
-    sweeps_ = scalar_struct_sweep<T>(stored);
-    this->report.kernel = "lines, b=1";
-  } else if (const auto sweeps = block_struct_sweep<T>(dof_, stored); lines && sweeps.lower) {
-    factor_kernel_ = block_struct_factor<T>(dof_);
-    sweeps_ = sweeps;
-    this->report.kernel = "lines, " + shapes::kernel_name(dof_);
+  by_lines_ = false;
+  if (options_.schedule != SweepSchedule::sequential) {
+    if (dof_ == 1 && few_along) {
+      factor_kernel_ = scalar_struct_factor<T>();
+      sweeps_ = scalar_struct_sweep<T>(stored);
+      by_lines_ = true;
+    } else if (const auto sweeps = block_struct_sweep<T>(dof_, stored); sweeps.lower) {
+      factor_kernel_ = block_struct_factor<T>(dof_);
+      sweeps_ = sweeps;
+      by_lines_ = true;
+    }
   }
+  this->report.kernel = (by_lines_ ? "lines, " : "points, ") + shapes::kernel_name(dof_);
 }
 
 template <class T>
@@ -230,9 +226,8 @@ void StructIlu<T>::fill_report() {
   about.block = dof_;
   about.schedule = lower_groups_.threads() > 1 ? "groups of lines" : "sequential";
   about.levels = lower_groups_.groups() * grid_.nz;
-  about.fill_ratio =
-      static_cast<double>(points_with(grid_, plan_.offsets)) / static_cast<double>(points_with(grid_, stencil_.offsets()));
-  about.bytes = factors_.bytes() + lower_groups_.bytes() + upper_groups_.bytes() + factor_groups_.bytes();
+  about.fill_ratio = static_cast<double>(neighbours_inside(grid_, plan_.offsets)) /
+                     static_cast<double>(neighbours_inside(grid_, stencil_.offsets()));
   about.bad_pivots.reserve(PivotLog::kept);
 }
 
@@ -247,13 +242,12 @@ void StructIlu<T>::place_planes(const StructMatrix<T>& A) {
 /// Where the sweeps find L and U, the farthest entry first.
 template <class T>
 void StructIlu<T>::place_triangles() {
+  const auto entry = [&](int e) {
+    return TriangleEntry{plan_.offsets[static_cast<std::size_t>(e)], narrow_.empty() ? plane_of(e) : narrow_.plane(e)};
+  };
   const int last = entries() - 1;
-  for (int e = 0; e < plan_.center; ++e) {
-    lower_entries_[static_cast<std::size_t>(e)] = {plan_.offsets[static_cast<std::size_t>(e)], plane_of(e)};
-  }
-  for (int e = last; e > plan_.center; --e) {
-    upper_entries_[static_cast<std::size_t>(last - e)] = {plan_.offsets[static_cast<std::size_t>(e)], plane_of(e)};
-  }
+  for (int e = 0; e < plan_.center; ++e) lower_entries_[static_cast<std::size_t>(e)] = entry(e);
+  for (int e = last; e > plan_.center; --e) upper_entries_[static_cast<std::size_t>(last - e)] = entry(e);
 }
 
 /// What is stored for an entry off the diagonal: the factors', or A's where L is scaled on the way.
@@ -268,9 +262,7 @@ void StructIlu<T>::factor(const StructMatrix<T>& A) {
   this->report.remarks.clear();
   if (plan_.diagonal_only) shared_ = A.share_values();
   make_room();
-  narrow_ = Array<std::byte>();
-  stored_ = sizeof(T) == 8 ? Stored::fp64 : Stored::fp32;
-  r_scale_ = 1;
+  narrow_.release();
   choose_kernels();
   place_planes(A);
   place_triangles();
@@ -279,74 +271,36 @@ void StructIlu<T>::factor(const StructMatrix<T>& A) {
       this->report);
   name_grid_points(grid_, dof_, this->report);
   if (this->report.ok && narrow_wanted()) store_narrow();
-  this->report.precision = word(stored_);
+  this->report.precision = word(narrow_.empty() ? own_kind : narrow_.stored());
   this->report.bytes =
       factors_.bytes() + narrow_.bytes() + lower_groups_.bytes() + upper_groups_.bytes() + factor_groups_.bytes();
   this->report.numeric_seconds = timer.seconds();
 }
 
-/// Keeps the factors as asked for, or in the next wider kind when values leave its range, and says so.
+/// Keeps the factors as asked for, or in FP32 when values leave that range, and says so.
 template <class T>
 void StructIlu<T>::store_narrow() {
-  if (!(shapes::specialised(dof_) && options_.schedule != SweepSchedule::sequential) ||
-      this->report.kernel.starts_with("points")) {
-    this->report.remarks.push_back(
-        fmt::format("the factors are kept in {}: narrow storage has no kernel for this shape", word(stored_)));
+  auto& remarks = this->report.remarks;
+  if (!by_lines_) {
+    remarks.push_back(
+        fmt::format("the factors are kept in {}: narrow storage has no kernel for this shape", word(own_kind)));
     return;
   }
-  // U by a power of two near the size of A, so that D⁻¹U and U are both of size 1; exact.
-  const T scale = norm_ > 0 && std::isfinite(norm_) ? static_cast<T>(std::exp2(-std::round(std::log2(norm_)))) : T(1);
-  for (const Stored stored : {options_.precision, Stored::fp32}) {
-    if (bytes_of(stored) >= static_cast<int>(sizeof(T))) break;
-    if (!try_to_store(stored, scale)) continue;
-    stored_ = stored;
-    r_scale_ = static_cast<double>(scale);
-    choose_kernels();
-    if (!plan_.diagonal_only) factors_ = Array<T>();
-    if (!plan_.diagonal_only) this->report.remarks.push_back("refactor allocates the wide factors again while it works");
-    return;
+  std::vector<const T*> planes;
+  for (int e = 0; e < entries(); ++e) planes.push_back(plane_of(e));
+  Stored kind = options_.precision;
+  for (;;) {
+    const std::int64_t lost = narrow_.store({plan_, grid_, dof_, planes.data(), inverse_}, norm_, kind);
+    if (lost == 0) break;
+    remarks.push_back(fmt::format("{} values of the factors leave the range of {}", lost, word(kind)));
+    if (kind == Stored::fp32 || bytes_of(Stored::fp32) >= static_cast<int>(sizeof(T))) return narrow_.release();
+    kind = Stored::fp32;
   }
-  narrow_ = Array<std::byte>();
-}
-
-template <class T>
-bool StructIlu<T>::try_to_store(Stored stored, T scale) {
-  const std::int64_t bytes = bytes_of(stored) * plane(), bb = block_scalars();
-  if (narrow_.size() != entries() * bytes) narrow_ = Array<std::byte>(entries() * bytes);
-  std::int64_t lost = 0;
-  Array<T> line(grid_.nx * bb);
-  for (int e = 0; e < entries(); ++e) {
-    std::byte* to = narrow_.data() + e * bytes;
-    const T factor = e < plan_.center ? T(1) : e > plan_.center ? scale : T(1) / scale;
-    if (!plan_.diagonal_only || e >= plan_.center) {
-      lost += narrow(e == plan_.center ? inverse_ : plane_of(e), plane(), factor, stored, to);
-      continue;
-    }
-    // L is not there yet where only the diagonal was stored: L = A_m D_k⁻¹, a line at a time.
-    const Offset o = plan_.offsets[static_cast<std::size_t>(e)];
-    const std::int64_t lines = grid_.ny * grid_.nz, distance = (o.z * grid_.ny + o.y) * grid_.nx + o.x;
-    for (std::int64_t l = 0; l < lines; ++l) {
-      const std::int64_t j = l % grid_.ny + o.y, k = l / grid_.ny + o.z, base = l * grid_.nx;
-      const bool inside = j >= 0 && j < grid_.ny && k >= 0 && k < grid_.nz;
-      for (std::int64_t i = 0; i < grid_.nx; ++i) {
-        T* L = line.data() + i * bb;
-        if (inside && i + o.x >= 0 && i + o.x < grid_.nx) {
-          block_product<0>(dof_, plane_of(e) + (base + i) * bb, inverse_ + (base + i + distance) * bb, L);
-        } else {
-          std::fill(L, L + bb, T(0));
-        }
-      }
-      lost += narrow(line.data(), grid_.nx * bb, T(1), stored, to + base * bb * bytes_of(stored));
-    }
-  }
-  if (lost > 0) {
-    this->report.remarks.push_back(fmt::format("{} values of the factors leave the range of {}", lost, word(stored)));
-    return false;
-  }
-  for (auto& entry : lower_entries_) entry.values = narrow_.data() + (&entry - lower_entries_.data()) * bytes;
-  for (auto& entry : upper_entries_)
-    entry.values = narrow_.data() + (entries() - 1 - (&entry - upper_entries_.data())) * bytes;
-  return true;
+  choose_kernels();
+  place_triangles();
+  if (plan_.diagonal_only) return;
+  factors_ = Array<T>();
+  remarks.emplace_back("refactor allocates the wide factors again while it works");
 }
 
 template <class T>
@@ -411,11 +365,10 @@ double StructIlu<T>::growth() {
 template <class T>
 void StructIlu<T>::sweep(const T* r, T* x) const {
   const auto scratch = [&](int thread) { return sweep_scratch_.data() + thread * scratch_bytes_; };
-  const bool narrow = narrow_.size() > 0;
-  const void* inverse =
-      narrow ? static_cast<const void*>(narrow_.data() + plan_.center * plane() * bytes_of(stored_)) : inverse_;
-  const StructTriangle L{grid_, lower_entries_,      inverse, plan_.diagonal_only && !narrow,
-                         dof_,  lower_groups_.lag(), r_scale_};
+  const bool wide = narrow_.empty();
+  const void* inverse = wide ? inverse_ : narrow_.plane(plan_.center);
+  const bool scaled = wide && plan_.diagonal_only;
+  const StructTriangle L{grid_, lower_entries_, inverse, scaled, dof_, lower_groups_.lag(), narrow_.r_scale()};
   run_groups(lower_groups_, lower_progress_, [&](const LineWork& work, int thread) {
     sweeps_.lower(L, work, {r, x}, scratch(thread));
   });
@@ -436,7 +389,7 @@ void StructIlu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
 template <class T>
 std::unique_ptr<SharedTriangles<T>> StructIlu<T>::shared_triangles(const Operator<T>& A) const {
   const auto* matrix = dynamic_cast<const StructMatrix<T>*>(&A);
-  if (dof_ != 1 || !shared_ || narrow_.size() > 0 || !matrix || matrix->share_values() != shared_) return nullptr;
+  if (dof_ != 1 || !shared_ || !narrow_.empty() || !matrix || matrix->share_values() != shared_) return nullptr;
   const SharedTriangleArrays<T> arrays{grid_, lower_entries_, inverse_, from_[static_cast<std::size_t>(plan_.center)]};
   return struct_shared_triangles<T>({arrays, upper_entries_, sweeps_, &lower_groups_, &upper_groups_, &lower_progress_,
                                      &upper_progress_, sweep_scratch_.data(), scratch_bytes_});
@@ -475,17 +428,14 @@ BlockCsr<T> StructIlu<T>::triangle(int first_entry, int last_entry) const {
       column.push_back(static_cast<std::int32_t>(other));
       values.resize(values.size() + static_cast<std::size_t>(bb));
       T* last = values.data() + values.size() - bb;
-      if (narrow_.size() > 0) {
-        const auto* stored = narrow_.data() + e * plane() * bytes_of(stored_);
-        const double scale = e < plan_.center ? 1 : e > plan_.center ? 1 / r_scale_ : r_scale_;
-        for (std::int64_t v = 0; v < bb; ++v) last[v] = static_cast<T>(scale * widened(stored, point * bb + v, stored_));
-        if (e == plan_.center) static_cast<void>(invert<0>(dof_, last, swaps.data()));
-        continue;
+      const T* block = e == plan_.center ? inverse_ : plane_of(e);
+      for (std::int64_t v = 0; v < bb; ++v) {
+        last[v] = narrow_.empty() ? block[point * bb + v] : narrow_.value(e, point * bb + v);
       }
-      const T* block = e == plan_.center ? inverse_ + point * bb : plane_of(e) + point * bb;
-      std::copy(block, block + bb, last);
       if (e == plan_.center) static_cast<void>(invert<0>(dof_, last, swaps.data()));
-      if (e < plan_.center && plan_.diagonal_only) block_product<0>(dof_, block, inverse_ + other * bb, last);
+      if (e < plan_.center && plan_.diagonal_only && narrow_.empty()) {
+        block_product<0>(dof_, block + point * bb, inverse_ + other * bb, last);
+      }
     }
     row_start.push_back(static_cast<std::int64_t>(column.size()));
   }
@@ -503,48 +453,11 @@ BlockCsr<T> StructIlu<T>::upper() const {
   return triangle(plan_.center, entries());
 }
 
-/// Through block CSR: what leaves the grid's order, or its fill any sensible stencil.
-template <class T>
-class ConvertedIlu final : public Ilu<T>::Impl {
- public:
-  ConvertedIlu(const StructMatrix<T>& A, const IluOptions& options, bool positive)
-      : grid_(A.grid()),
-        stencil_(A.stencil()),
-        dof_(A.dof()),
-        inner_(positive ? ic(to_block_csr(A), options) : ilu(to_block_csr(A), options)) {
-    take_report();
-  }
-  void apply(const Vector<T>& r, Vector<T>& z) const override { inner_.apply(r, z); }
-  void refactor(const BlockCsr<T>& A) override { Ilu<T>::Impl::refactor(A); }
-  void refactor(const StructMatrix<T>& A) override {
-    require_same_shape(A, grid_, stencil_, dof_);
-    static_cast<void>(inner_.refactor(to_block_csr(A)));
-    take_report();
-  }
-  BlockCsr<T> lower() const override { return inner_.lower(); }
-  BlockCsr<T> upper() const override { return inner_.upper(); }
-  std::span<const std::int32_t> order() const override { return inner_.order(); }
-
- private:
-  void take_report() {
-    this->report = inner_.report();
-    this->report.remarks.push_back(
-        "the structured matrix was converted to block CSR: its order or its fill leave the grid's; refactor allocates the "
-        "copy");
-    name_grid_points(grid_, dof_, this->report);
-  }
-
-  Grid grid_;
-  Stencil stencil_;
-  int dof_;
-  Ilu<T> inner_;
-};
-
 template <class T>
 Ilu<T> make(const StructMatrix<T>& A, const IluOptions& options, bool positive) {
   check_options(options);
   if (options.ordering != Ordering::natural || !can_grow(A.stencil(), options.fill)) {
-    return Ilu<T>(std::make_unique<ConvertedIlu<T>>(A, options, positive));
+    return Ilu<T>(converted_ilu(A, options, positive));
   }
   if (positive) require_symmetric(A);
   return Ilu<T>(std::make_unique<StructIlu<T>>(A, options, positive));
