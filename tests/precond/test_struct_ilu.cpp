@@ -5,13 +5,13 @@
 
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "echelon/base/threads.hpp"
 #include "echelon/factor/stencil_fill.hpp"
 #include "echelon/precond/ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/expect_error.hpp"
+#include "tests/reference/drawn_stencil.hpp"
 
 namespace ec = echelon;
 namespace {
@@ -73,15 +73,9 @@ TEST(StructIlu, EqualsBlockCsrIluBitForBit) {
 
 TEST(StructIlu, EqualsBlockCsrIluOnAnyStencil) {
   ASSERT_TRUE(rc::check("random stencils, wider than the grid too", [] {
-    std::set<std::tuple<int, int, int>> chosen;
-    for (int t = *rc::gen::inRange(0, 9); t > 0; --t) {
-      chosen.insert({*rc::gen::inRange(-4, 5), *rc::gen::inRange(-2, 3), *rc::gen::inRange(-2, 3)});
-    }
-    std::vector<ec::Offset> offsets;
-    for (const auto& [x, y, z] : chosen) offsets.push_back({x, y, z});
     const ec::Grid grid{*rc::gen::inRange(1, 40), *rc::gen::inRange(1, 11), *rc::gen::inRange(1, 4)};
-    const auto A =
-        ec::problems::random(grid, ec::Stencil(offsets), *rc::gen::inRange(1, 4), *rc::gen::arbitrary<std::uint64_t>());
+    const auto A = ec::problems::random(grid, ec::reference::drawn_stencil(), *rc::gen::inRange(1, 4),
+                                        *rc::gen::arbitrary<std::uint64_t>());
     const auto M = ec::ilu(A);
     const auto N = ec::ilu(ec::to_block_csr(A));
     RC_ASSERT(same(M.lower(), N.lower()));
