@@ -4,6 +4,7 @@
 // lanes, and what is left over at the end goes to its lane one by one. So every width adds the same numbers in the same
 // order. Where the instruction set has no fused multiply-add (or vectors without a fixed size) a pack is one double and fma
 // is the library's.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #if defined(ECHELON_KRYLOV_LANE_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
@@ -31,6 +32,17 @@ HWY_INLINE Pack load(const double* p) { return *p; }
 HWY_INLINE Pack load(const float* p) { return *p; }
 HWY_INLINE void store(Pack a, double* p) { *p = a; }
 HWY_INLINE void store(Pack a, float* p) { *p = static_cast<float>(a); }
+HWY_INLINE double narrowed(Pack a, const double*) { return a; }
+HWY_INLINE float narrowed(Pack a, const float*) { return static_cast<float>(a); }
+template <class T>
+HWY_INLINE Pack widened(T a) {
+  return a;
+}
+template <class T>
+HWY_INLINE void stream(T a, T* p) {
+  *p = a;
+}
+HWY_INLINE void end_streams() {}
 HWY_INLINE Pack times(Pack a, Pack b) { return a * b; }
 HWY_INLINE Pack over(Pack a, Pack b) { return a / b; }
 HWY_INLINE Pack minus(Pack a, Pack b) { return a - b; }
@@ -48,6 +60,15 @@ HWY_INLINE Pack load(const double* p) { return hn::LoadU(Doubles(), p); }
 HWY_INLINE Pack load(const float* p) { return hn::PromoteTo(Doubles(), hn::LoadU(Floats(), p)); }
 HWY_INLINE void store(Pack a, double* p) { hn::StoreU(a, Doubles(), p); }
 HWY_INLINE void store(Pack a, float* p) { hn::StoreU(hn::DemoteTo(Floats(), a), Floats(), p); }
+/// Rounded to what the pointer points to, back, and to memory past the caches (p aligned as the pack).
+using NarrowPack = hn::Vec<Floats>;
+HWY_INLINE Pack narrowed(Pack a, const double*) { return a; }
+HWY_INLINE NarrowPack narrowed(Pack a, const float*) { return hn::DemoteTo(Floats(), a); }
+HWY_INLINE Pack widened(Pack a) { return a; }
+HWY_INLINE Pack widened(NarrowPack a) { return hn::PromoteTo(Doubles(), a); }
+HWY_INLINE void stream(Pack a, double* p) { hn::Stream(a, Doubles(), p); }
+HWY_INLINE void stream(NarrowPack a, float* p) { hn::Stream(a, Floats(), p); }
+HWY_INLINE void end_streams() { hwy::FlushStream(); }
 HWY_INLINE Pack times(Pack a, Pack b) { return hn::Mul(a, b); }
 HWY_INLINE Pack over(Pack a, Pack b) { return hn::Div(a, b); }
 HWY_INLINE Pack minus(Pack a, Pack b) { return hn::Sub(a, b); }

@@ -14,6 +14,14 @@ struct ColumnsView {
   const T* data;
   std::int64_t stride;
   int count;
+  const T* next;  // where the caller will read after this chunk: memory that is asked for early, never read
+};
+
+/// A column of a basis, aligned to 64 bytes (fp32: 32), and by what a vector is scaled into it.
+template <class T>
+struct StoredColumn {
+  double scale;
+  T* column;
 };
 
 /// Two sums that share their reads.
@@ -30,10 +38,12 @@ struct BicgstabStep {
 
 template <class T>
 struct BasisKernels {
-  /// sums[j] = column j · w
+  /// sums[j] = column j · w for j < count, sums[count] = w·w
   void (*multi_dot)(ColumnsView<T> V, const double* w, double* sums, std::int64_t n);
   /// w ← w − V h; returns w·w
   double (*subtract)(ColumnsView<T> V, const double* h, double* w, std::int64_t n);
+  /// The same, and then column ← scale w rounded to T, w ← column; returns w·w as it was before scaling
+  double (*subtract_and_store)(ColumnsView<T> V, const double* h, StoredColumn<T> to, double* w, std::int64_t n);
   /// v ← a w rounded to T, and w ← v
   void (*store_scaled)(double a, double* w, T* v, std::int64_t n);
 };

@@ -50,10 +50,11 @@ VectorOps::VectorOps(std::int64_t n, int columns, const Communicator& communicat
       negated_(columns_) {}
 
 template <class Work>
-void VectorOps::for_chunks(Work work) const {
+void VectorOps::for_chunks(Work work, Order order) const {
   const std::int64_t chunks = reduction::chunks(n_);
   const auto run = [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t c = from; c < to; ++c) {
+    for (std::int64_t i = from; i < to; ++i) {
+      const std::int64_t c = order == Order::forward ? i : to - 1 - (i - from);
       const std::int64_t begin = c * reduction::chunk;
       work(c, begin, std::min(reduction::chunk, n_ - begin));
     }
@@ -85,9 +86,9 @@ void VectorOps::tree_and_reduce(int columns, std::span<double> totals) {
 }
 
 template <class Work>
-double VectorOps::sum_chunks(Work work) {
+double VectorOps::sum_chunks(Work work, Order order) {
   double* sums = partial_.data();
-  for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t count) { sums[c] = work(begin, count); });
+  for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t count) { sums[c] = work(begin, count); }, order);
   double total = 0;
   tree_and_reduce(1, {&total, 1});
   return total;
@@ -168,7 +169,9 @@ SumPair VectorOps::bicgstab_update(const BicgstabStep& step) {
 }
 
 double VectorOps::subtract(double a, const V& v, V& r) {
-  return sum_chunks([&](auto at, auto n) { return kernels_.fp64.subtract({v.data() + at, 0, 1}, &a, r.data() + at, n); });
+  return sum_chunks([&](auto at, auto n) {
+    return kernels_.fp64.subtract({v.data() + at, 0, 1, v.data() + at + n}, &a, r.data() + at, n);
+  });
 }
 
 void VectorOps::multi_dot(const Basis& basis, int count, const V& w, std::span<double> h) {
@@ -177,27 +180,39 @@ void VectorOps::multi_dot(const Basis& basis, int count, const V& w, std::span<d
   for_chunks([&](std::int64_t c, std::int64_t at, std::int64_t n) {
     double* out = sums + c * columns;
     if (basis.single()) {
-      const auto all = basis.fp32(count);
-      kernels_.fp32.multi_dot({all.data + at, all.stride, count}, w.data() + at, out, n);
+      kernels_.fp32.multi_dot(basis.fp32(count, at, at + n), w.data() + at, out, n);
     } else {
-      const auto all = basis.fp64(count);
-      kernels_.fp64.multi_dot({all.data + at, all.stride, count}, w.data() + at, out, n);
+      kernels_.fp64.multi_dot(basis.fp64(count, at, at + n), w.data() + at, out, n);
     }
-    out[count] = kernels_.dot(w.data() + at, w.data() + at, n);
   });
   tree_and_reduce(columns, h.first(static_cast<std::size_t>(columns)));
 }
 
 double VectorOps::subtract(const Basis& basis, std::span<const double> h, V& w) {
   const int count = static_cast<int>(h.size());
-  return sum_chunks([&](auto at, auto n) {
-    if (basis.single()) {
-      const auto all = basis.fp32(count);
-      return kernels_.fp32.subtract({all.data + at, all.stride, count}, h.data(), w.data() + at, n);
-    }
-    const auto all = basis.fp64(count);
-    return kernels_.fp64.subtract({all.data + at, all.stride, count}, h.data(), w.data() + at, n);
-  });
+  return sum_chunks(
+      [&](auto at, auto n) {
+        const std::int64_t next = std::max<std::int64_t>(at - reduction::chunk, 0);
+        if (basis.single()) return kernels_.fp32.subtract(basis.fp32(count, at, next), h.data(), w.data() + at, n);
+        return kernels_.fp64.subtract(basis.fp64(count, at, next), h.data(), w.data() + at, n);
+      },
+      Order::backward);
+}
+
+double VectorOps::subtract_and_store(Basis& basis, std::span<const double> h, double scale, int to, V& w) {
+  const int count = static_cast<int>(h.size());
+  return sum_chunks(
+      [&](auto at, auto n) {
+        const std::int64_t next = std::max<std::int64_t>(at - reduction::chunk, 0);
+        double* out = w.data() + at;
+        if (basis.single()) {
+          return kernels_.fp32.subtract_and_store(basis.fp32(count, at, next), h.data(), {scale, basis.column32(to) + at},
+                                                  out, n);
+        }
+        return kernels_.fp64.subtract_and_store(basis.fp64(count, at, next), h.data(), {scale, basis.column64(to) + at}, out,
+                                                n);
+      },
+      Order::backward);
 }
 
 void VectorOps::combine(const Basis& basis, std::span<const double> y, V& u) {

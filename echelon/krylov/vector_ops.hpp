@@ -21,8 +21,13 @@ class Basis {
   Basis(std::int64_t n, int columns, bool single);
   static std::int64_t bytes(std::int64_t n, int columns, bool single);
   bool single() const { return single_; }
-  ColumnsView<double> fp64(int count) const { return {fp64_.data(), stride_, count}; }
-  ColumnsView<float> fp32(int count) const { return {fp32_.data(), stride_, count}; }
+  /// The first `count` columns from row `at` on; the rows from `next` on will be read after them.
+  ColumnsView<double> fp64(int count, std::int64_t at, std::int64_t next) const {
+    return {fp64_.data() + at, stride_, count, fp64_.data() + next};
+  }
+  ColumnsView<float> fp32(int count, std::int64_t at, std::int64_t next) const {
+    return {fp32_.data() + at, stride_, count, fp32_.data() + next};
+  }
   double* column64(int j) { return fp64_.data() + j * stride_; }
   float* column32(int j) { return fp32_.data() + j * stride_; }
 
@@ -64,16 +69,20 @@ class VectorOps {
   void multi_dot(const Basis& basis, int count, const V& w, std::span<double> h);
   /// w ← w − Σ h[j] column j; returns w·w.
   double subtract(const Basis& basis, std::span<const double> h, V& w);
+  /// The same, then column `to` ← scale w rounded to the basis' precision, w ← column `to`; returns w·w as it was before
+  /// scaling. The column must not be one of those subtracted.
+  double subtract_and_store(Basis& basis, std::span<const double> h, double scale, int to, V& w);
   /// u ← Σ y[j] column j
   void combine(const Basis& basis, std::span<const double> y, V& u);
   /// column j ← a w rounded to the basis' precision, and w ← column j
   void store(double a, V& w, Basis& basis, int j);
 
  private:
+  enum class Order { forward, backward };
   template <class Work>
-  void for_chunks(Work work) const;
+  void for_chunks(Work work, Order order = Order::forward) const;
   template <class Work>
-  double sum_chunks(Work work);
+  double sum_chunks(Work work, Order order = Order::forward);
   template <class Work>
   SumPair sum_chunk_pairs(Work work);
   /// The tree over chunks of `columns` sums a chunk; the totals end in totals[0 … columns).

@@ -107,10 +107,10 @@ TEST_P(ThreadCounts, EverySumAndUpdateHasTheSpecifiedBits) {
 TEST_P(ThreadCounts, BasisWorkHasTheSpecifiedBits) {
   for (const bool single : {false, true}) {
     for (const std::int64_t n : lengths) {
-      for (const int count : {1, 2, 3, 4, 5, 9}) {
+      for (const int count : {1, 2, 3, 6, 7, 8, 9, 17}) {
         SCOPED_TRACE(testing::Message() << n << " rows, " << count << " columns, single " << single);
-        VectorOps ops(n, count);
-        Basis basis(n, count, single);
+        VectorOps ops(n, count + 1);
+        Basis basis(n, count + 1, single);
         std::vector<Vector<double>> columns;
         for (int j = 0; j < count; ++j) {
           auto w = random_vector(n, 10 + static_cast<unsigned>(j));
@@ -137,8 +137,18 @@ TEST_P(ThreadCounts, BasisWorkHasTheSpecifiedBits) {
             sum[i] = std::fma(h[j], columns[j][static_cast<std::int64_t>(i)], sum[i]);
           }
         }
+        auto scaled = w.clone(), copy = w.clone();
         EXPECT_EQ(ops.subtract(basis, h, w), plain_dot(less.data(), less.data(), n));
         expect_same(w, less);
+        EXPECT_EQ(ops.subtract_and_store(basis, h, 1.3, count, scaled), plain_dot(less.data(), less.data(), n));
+        ops.store(1.3, w, basis, count);
+        for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(scaled[i], w[i]) << "element " << i;
+        // The column itself, through a product with it.
+        std::vector<double> stored(static_cast<std::size_t>(count) + 2), fused = stored;
+        ops.multi_dot(basis, count + 1, w, stored);
+        ops.subtract_and_store(basis, h, 1.3, count, copy);
+        ops.multi_dot(basis, count + 1, w, fused);
+        EXPECT_EQ(stored, fused);
         ops.combine(basis, h, w);
         expect_same(w, sum);
       }
@@ -160,8 +170,8 @@ TEST(VectorOps, EveryInstructionSetOfThisMachineGivesTheSameBits) {
     auto r = y.clone(), s = x.clone();
     const double square = kernels.cg_update(0.1, x.data(), x.data(), s.data(), r.data(), n);
     EXPECT_EQ(square, plain_dot(r, r)) << hwy::TargetName(target);
-    double sums[2];
-    const ColumnsView<double> columns{x.data(), n / 2, 2};
+    double sums[3];
+    const ColumnsView<double> columns{x.data(), n / 2, 2, x.data()};
     kernels.fp64.multi_dot(columns, y.data(), sums, n / 2);
     EXPECT_EQ(sums[0], plain_dot(x.data(), y.data(), n / 2)) << hwy::TargetName(target);
     EXPECT_EQ(sums[1], plain_dot(x.data() + n / 2, y.data(), n / 2)) << hwy::TargetName(target);
