@@ -16,7 +16,14 @@ namespace echelon {
 namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::uintptr_t huge_page = std::uintptr_t{2} << 20;
-std::atomic<std::int64_t> allocations{0};
+std::atomic<std::int64_t> allocations{0}, live{0}, peak{0};
+
+void count_live(std::int64_t bytes) {
+  const std::int64_t now = live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::int64_t most = peak.load(std::memory_order_relaxed);
+  while (now > most && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+  }
+}
 
 /// Large arrays ask for huge pages: a first touch then costs one fault in 2 MiB instead of 512, and the TLB covers more.
 /// Asked for the pages that lie wholly inside, not by aligning: blocks of odd alignment are not given again by the
@@ -45,11 +52,13 @@ void* allocate_bytes(std::int64_t bytes, Device device) {
     throw Error(ErrorCode::out_of_memory, fmt::format("{} could not be allocated on {} ({} free)", human_bytes(bytes),
                                                       device.name(), human_bytes(available_bytes(device))));
   }
+  count_live(bytes);
   return pointer;
 }
 
-void release_bytes(void* pointer, Device device) noexcept {
+void release_bytes(void* pointer, std::int64_t bytes, Device device) noexcept {
   if (!pointer) return;
+  live.fetch_sub(bytes, std::memory_order_relaxed);
   if (device.is_host()) {
     std::free(pointer);
   } else {
@@ -71,6 +80,9 @@ void copy_bytes(void* to, Device to_device, const void* from, Device from_device
 }
 
 std::int64_t allocation_count() noexcept { return allocations.load(std::memory_order_relaxed); }
+std::int64_t live_bytes() noexcept { return live.load(std::memory_order_relaxed); }
+std::int64_t peak_bytes() noexcept { return peak.load(std::memory_order_relaxed); }
+void restart_peak_bytes() noexcept { peak.store(live_bytes(), std::memory_order_relaxed); }
 
 void throw_size_mismatch(const char* what, std::int64_t got, std::int64_t expected) {
   throw Error(ErrorCode::size_mismatch, fmt::format("{}: got {} elements, expected {}", what, got, expected));

@@ -12,11 +12,15 @@
 
 namespace echelon {
 
-/// Allocation behind every Array. `allocation_count` lets a test prove that a loop allocates nothing.
+/// Allocation behind every Array. `allocation_count` lets a test prove that a loop allocates nothing, the bytes how much a
+/// solve takes at once: those alive now, and the most there were since `restart_peak_bytes` (all places together).
 void* allocate_bytes(std::int64_t bytes, Device device);
-void release_bytes(void* pointer, Device device) noexcept;
+void release_bytes(void* pointer, std::int64_t bytes, Device device) noexcept;
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, std::int64_t bytes);
 std::int64_t allocation_count() noexcept;
+std::int64_t live_bytes() noexcept;
+std::int64_t peak_bytes() noexcept;
+void restart_peak_bytes() noexcept;
 
 template <class T>
 class Array {
@@ -45,7 +49,7 @@ class Array {
   }
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
-  ~Array() { release_bytes(data_, device_); }
+  ~Array() { release_bytes(data_, bytes(), device_); }
 
   std::int64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }

@@ -15,7 +15,7 @@
 namespace echelon {
 namespace {
 
-constexpr std::int64_t own_vectors = 7;
+constexpr std::int64_t own_vectors = 6;
 constexpr int shadow_changes_allowed = 3;
 /// An inner product this much below the product of the norms is rounding error.
 constexpr double breakdown_below = 1e-14;
@@ -31,8 +31,9 @@ void fill_random(Vector<double>& v, int attempt) {
 }
 
 struct Vectors {
-  explicit Vectors(std::int64_t n) : shadow(n), r(n), p(n), v(n), t(n), p_hat(n), s_hat(n) {}
-  Vector<double> shadow, r, p, v, t, p_hat, s_hat;
+  explicit Vectors(SolveFrame& f) : r(f.residual), shadow(f.n), p(f.n), v(f.n), t(f.n), p_hat(f.n), s_hat(f.n) {}
+  Vector<double>& r;  // the frame's, until `check` writes b − A x there
+  Vector<double> shadow, p, v, t, p_hat, s_hat;
 };
 
 bool negligible(double product, double norm_a, double norm_b) {
@@ -41,7 +42,6 @@ bool negligible(double product, double norm_a, double norm_b) {
 
 /// Iterates from the frame's residual with the shadow vector given. Empty when the solve ended; otherwise what broke down.
 std::string iterate(SolveFrame& f, Vectors& u) {
-  u.r.copy_from(f.residual);
   double norm_shadow = f.ops.norm(u.shadow);
   double norm_r = f.ops.norm(u.r), rho = f.ops.dot(u.shadow, u.r);
   double rho_before = 1, alpha = 1, omega = 1;
@@ -102,7 +102,6 @@ std::string iterate(SolveFrame& f, Vectors& u) {
     if (f.ended()) return "";
     f.claim_denied(norm_r);
     if (f.ended()) return "";
-    u.r.copy_from(f.residual);
     u.shadow.copy_from(u.r);
     norm_shadow = norm_r;
     rho = f.ops.dot(u.shadow, u.r);
@@ -112,7 +111,7 @@ std::string iterate(SolveFrame& f, Vectors& u) {
 }
 
 void solve_by_bicgstab(SolveFrame& f) {
-  Vectors u(f.n);
+  Vectors u(f);
   u.shadow.copy_from(f.residual);
   for (int attempt = 0;; ++attempt) {
     const std::string broken = iterate(f, u);
@@ -144,7 +143,7 @@ void solve_by_bicgstab(SolveFrame& f) {
 Report bicgstab(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
                 const KrylovOptions& options) {
   require_right_side("bicgstab", options);
-  SolveFrame f("bicgstab", A, b, x, M, options, gmres_columns(A.rows(), options) + 1, own_vectors * A.rows() * 8);
+  SolveFrame f("bicgstab", A, b, x, M, options, gmres_columns(A.rows(), options), own_vectors * A.rows() * 8);
   f.stagnation_window = std::clamp(2 * f.n, shortest_window, longest_window);
   if (!f.ended()) solve_by_bicgstab(f);
   if (!f.ended()) run_gmres(f, false);

@@ -12,12 +12,14 @@
 namespace echelon {
 namespace {
 
-constexpr std::int64_t own_vectors = 4;
+/// Beside the frame's: its residual is the recurrence's too, until `check` writes b − A x there.
+constexpr std::int64_t own_vectors = 3;
 /// In exact arithmetic n iterations suffice, and until then the residual owes no progress.
 constexpr std::int64_t shortest_window = 500, longest_window = 20000;
 
 void iterate(SolveFrame& s) {
-  Vector<double> r = s.residual.clone(), z(s.n), p(s.n), q(s.n);
+  Vector<double>& r = s.residual;
+  Vector<double> z(s.n), p(s.n), q(s.n);
   double rho = 0;
   bool first = true;
   while (!s.ended() && !s.at_limit()) {
@@ -43,7 +45,6 @@ void iterate(SolveFrame& s) {
     const double true_norm = s.check();
     if (s.ended()) return;
     s.claim_denied(true_norm);
-    r.swap(s.residual);
     first = true;
   }
 }

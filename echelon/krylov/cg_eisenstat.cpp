@@ -53,10 +53,13 @@ class NormWatch {
 void run_eisenstat_cg(SolveFrame& s, SharedTriangles<double>& shared) {
   s.report.cg_form = "eisenstat";
   s.report.product = "none";
-  Vector<double> g(s.n), p_hat(s.n), t(s.n), y(s.n);
+  // g lives where the frame keeps its residual: `check` writes b − A x there, and `start` makes g of it again.
+  Vector<double>& g = s.residual;
+  Vector<double> p_hat(s.n), t(s.n), y(s.n);
+  const double first_norm = s.ops.norm(s.residual);
   double rho = shared.start(s.residual, g), rho_before = 0;
   NormWatch watch;
-  watch.start(s.ops.norm(s.residual), rho);
+  watch.start(first_norm, rho);
   bool first = true;
   while (!s.ended() && !s.at_limit()) {
     if (!std::isfinite(rho)) return s.end_nonfinite({{"L⁻¹r", &g}}, "r'M⁻¹r");

@@ -17,7 +17,8 @@
 namespace echelon {
 namespace {
 
-constexpr int own_vectors = 3;
+/// Beside the frame's and the basis: v is the frame's residual, which `check` writes again after every cycle.
+constexpr int own_vectors = 2;
 /// Gram-Schmidt is repeated when it leaves less than this part of the vector.
 constexpr double repeat_below = 0.25;
 constexpr int most_passes = 3;
@@ -37,9 +38,9 @@ constexpr double fp32_cycle_depth = 2e-7;
 constexpr std::int64_t stagnation_iterations = 100;
 
 struct Workspace {
-  Workspace(const SolveFrame& s, int columns, bool single, bool flexible)
-      : V(s.n, columns + 1, single),
-        v(s.n),
+  Workspace(SolveFrame& s, int columns, bool single, bool flexible)
+      : V(s.n, columns, single),
+        v(s.residual),
         w(s.n),
         z(s.n),
         h(static_cast<std::int64_t>(columns) + 2),
@@ -49,7 +50,8 @@ struct Workspace {
     if (flexible) Z = Basis(s.n, columns, single);
   }
   Basis V, Z;
-  Vector<double> v, w, z;
+  Vector<double>& v;
+  Vector<double> w, z;
   Array<double> h, again, y;
   HessenbergLeastSquares least_squares;
   std::unique_ptr<SharedTriangles<double>> shared;  // where A M⁻¹ takes half a product
@@ -160,14 +162,14 @@ void update_solution(SolveFrame& s, Workspace& space, bool flexible) {
   s.ops.axpy(1.0, z, s.x);
 }
 
-/// Starts a cycle from the frame's residual and fills the basis. The number of columns is that of the least squares.
+/// Starts a cycle from the frame's residual, which is v, and fills the basis. The number of columns is that of the least
+/// squares.
 Cycle run_cycle(SolveFrame& s, Workspace& space, double norm, bool flexible) {
   auto& [V, Z, v, w, z, h, again, y, least_squares, shared] = space;
   Cycle cycle;
   if (s.options.side == Side::left) {
-    s.precondition(s.residual, v);
-  } else {
-    v.copy_from(s.residual);
+    s.precondition(v, z);
+    v.swap(z);
   }
   cycle.start = s.ops.norm(v);
   least_squares.start(cycle.start);
@@ -208,7 +210,7 @@ std::unique_ptr<SharedTriangles<double>> half_product(const SolveFrame& s, bool 
 }  // namespace
 
 int gmres_columns(std::int64_t n, const KrylovOptions& options) {
-  constexpr std::int64_t most = std::numeric_limits<int>::max() - 1;  // a basis has one more
+  constexpr std::int64_t most = std::numeric_limits<int>::max() - 1;  // VectorOps sees one more
   const std::int64_t wanted = std::min<std::int64_t>({options.restart, n, options.max_it, most});
   return static_cast<int>(std::max<std::int64_t>(wanted, 1));
 }
@@ -218,7 +220,7 @@ std::int64_t gmres_bytes(std::int64_t n, const KrylovOptions& options, bool flex
   const bool single = options.basis == BasisPrecision::fp32;
   // In floating point: with a long restart the products pass 64 bits.
   const double basis = static_cast<double>(Basis::bytes(n, 1, single)), vector = 8.0 * static_cast<double>(n);
-  return saturated_bytes(basis * (1.0 + columns) + (flexible ? basis * columns : 0.0) + own_vectors * vector +
+  return saturated_bytes(basis * columns + (flexible ? basis * columns : 0.0) + own_vectors * vector +
                          8.0 * columns * columns);
 }
 
@@ -268,7 +270,7 @@ void run_gmres(SolveFrame& s, bool flexible) {
 
 Report gmres(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
              const KrylovOptions& options) {
-  SolveFrame s("gmres", A, b, x, M, options, gmres_columns(A.rows(), options) + 1, gmres_bytes(A.rows(), options, false));
+  SolveFrame s("gmres", A, b, x, M, options, gmres_columns(A.rows(), options), gmres_bytes(A.rows(), options, false));
   if (!s.ended()) run_gmres(s, false);
   return s.finish();
 }
@@ -276,7 +278,7 @@ Report gmres(const Operator<double>& A, const Vector<double>& b, Vector<double>&
 Report fgmres(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
               const KrylovOptions& options) {
   require_right_side("fgmres", options);
-  SolveFrame s("fgmres", A, b, x, M, options, gmres_columns(A.rows(), options) + 1, gmres_bytes(A.rows(), options, true));
+  SolveFrame s("fgmres", A, b, x, M, options, gmres_columns(A.rows(), options), gmres_bytes(A.rows(), options, true));
   if (!s.ended()) run_gmres(s, true);
   return s.finish();
 }

@@ -33,7 +33,7 @@ class SolveFrame {
   V& x;
   VectorOps ops;
   Report report;
-  /// b − A x at the last `check`.
+  /// b − A x at the last `check`; between two checks the method may use it as it likes.
   V residual;
   /// Iterations without 1 % progress that end a short recurrence; 0 is off.
   std::int64_t stagnation_window = 0;

@@ -107,7 +107,6 @@ class StructIlu final : public Ilu<T>::Impl {
   std::int64_t scratch_bytes_ = 0;
   mutable Array<std::byte> sweep_scratch_;
   mutable Array<std::int32_t> order_;
-  Array<T> probe_;  // for the growth estimate, where the bound does not answer
   PivotLog log_;
   double norm_ = 0;
 };
@@ -350,11 +349,11 @@ double StructIlu<T>::growth() {
   // A bound below what anybody asks about answers without two sweeps.
   const double bound = growth_bound();
   if (bound <= growth_remark) return bound;
-  if (probe_.size() == 0) probe_ = Array<T>(grid_.points() * dof_);
-  probe_.fill(1);
-  sweep(probe_.data(), probe_.data());
+  // Not kept: it would be one vector more in every solve.
+  Array<T> probe(grid_.points() * dof_, T{1});
+  sweep(probe.data(), probe.data());
   double largest = 0;
-  for (const T value : probe_) {
+  for (const T value : probe) {
     const double size = std::abs(static_cast<double>(value));
     if (!std::isfinite(size)) return std::numeric_limits<double>::infinity();
     largest = std::max(largest, size);

@@ -16,7 +16,7 @@ class SharedTriangles {
   using V = Vector<T>;
   virtual ~SharedTriangles() = default;
 
-  /// g = L̃⁻¹ r; returns g'D⁻¹g, which is r'M⁻¹r when A is symmetric.
+  /// g = L̃⁻¹ r (they may be one vector); returns g'D⁻¹g, which is r'M⁻¹r when A is symmetric.
   virtual double start(const V& r, V& g) = 0;
   /// p̂ ← g + beta p̂ (p̂ ← g when `first`), t = Ũ⁻¹ p̂.
   virtual void direction(const V& g, double beta, bool first, V& p_hat, V& t) = 0;

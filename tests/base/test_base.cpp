@@ -48,6 +48,21 @@ TEST(Array, EmptyAllocatesNothing) {
   EXPECT_EQ(ec::allocation_count(), before + 1);
 }
 
+TEST(Array, BytesAliveAndTheirPeak) {
+  const auto before = ec::live_bytes();
+  ec::restart_peak_bytes();
+  EXPECT_EQ(ec::peak_bytes(), before);
+  {
+    ec::Array<double> kept(10);
+    { const ec::Array<std::int32_t> passing(100); }
+    ec::Array<double> taken = std::move(kept);
+    kept = ec::Array<double>(3);
+    EXPECT_EQ(ec::live_bytes(), before + 80 + 24);
+  }
+  EXPECT_EQ(ec::live_bytes(), before);
+  EXPECT_EQ(ec::peak_bytes(), before + 80 + 400);
+}
+
 TEST(Array, BadInput) {
   EXPECT_ERROR(ec::Array<double>(-1), bad_argument, "-8 bytes");
   ec::Array<double> a(2), b(3);
