@@ -104,7 +104,8 @@ Remainder orthogonalize(SolveFrame& s, Workspace& space, int k, double before) {
   Remainder left;
   std::span<const double> now = h.span().first(columns);
   for (int pass = 1;; ++pass) {
-    const double scale = foretold_scale(now, before);
+    // After the last column of a cycle there is none to store: the basis has as many as the restart.
+    const double scale = k + 1 < y.size() ? foretold_scale(now, before) : 0;
     left.stored = scale != 0;
     const double after = left.stored ? std::sqrt(s.ops.subtract_and_store(V, now, scale, k + 1, w))
                                      : s.ops.norm_from_square(s.ops.subtract(V, now, w), w);
