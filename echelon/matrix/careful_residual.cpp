@@ -29,10 +29,11 @@ void StructMatrix<T>::careful_residual(const Vector<T>& b, const Vector<T>& x, V
   check_product({rows(), rows(), Device::host()}, x, r);
   check_right_side(b, r);
   const StructView<T> A{grid_, stencil_.offsets(), dof_, values_->data()};
+  const auto kernel = careful_kernels<T>().points[shapes::specialised(dof_) ? dof_ : 0];
 #pragma omp parallel num_threads(threads_for(values_->size() + rows()))
   {
     const auto [begin, end] = share(grid_.points(), omp_get_thread_num(), omp_get_num_threads());
-    careful_kernels<T>().points(A, {x.data(), r.data(), b.data()}, begin, end);
+    kernel(A, {x.data(), r.data(), b.data()}, begin, end);
   }
 }
 

@@ -13,7 +13,8 @@ namespace echelon {
 template <class T>
 struct CarefulKernels {
   void (*rows)(const BlockCsrView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end);
-  void (*points)(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end);
+  using Points = void (*)(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end);
+  std::array<Points, shapes::largest_block + 1> points;
 };
 
 /// For this machine's instruction set, chosen once.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of careful_residual.hpp. One scalar row at a time: the chain of sums is the only dependence, its errors are
-// gathered beside it. Bytes a row as in spmv_host.cpp.
+// The kernels of careful_residual.hpp. The chain of sums is the only dependence, its errors are gathered beside it. Grids
+// run by the lines of struct_lines.inl; block CSR, other block sizes and machines without fma one scalar row at a time.
+// Bytes a row as in spmv_host.cpp.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "echelon/matrix/careful_residual_host.cpp"
 #include <hwy/foreach_target.h>
@@ -8,6 +9,8 @@
 
 #include "echelon/base/fma.hpp"
 #include "echelon/matrix/careful_residual.hpp"
+#include "echelon/matrix/shapes.hpp"
+#include "echelon/matrix/struct_lines.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {
@@ -61,8 +64,46 @@ void careful_points(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_
   }
 }
 
-CarefulKernels<double> careful_double_kernels() { return {careful_rows<double>, careful_points<double>}; }
-CarefulKernels<float> careful_float_kernels() { return {careful_rows<float>, careful_points<float>}; }
+#if ECHELON_BLOCK_LANES
+/// DoubledSum in lanes.
+template <class D>
+struct CarefulSum {
+  static constexpr bool right_side = true;
+  hn::Vec<D> high, low;
+  HWY_INLINE void start(hn::Vec<D> right) {
+    high = right;
+    low = hn::Zero(D());
+  }
+  HWY_INLINE void add(hn::Vec<D> a, hn::Vec<D> x) {
+    const auto product = hn::Mul(a, x);
+    const auto product_error = hn::MulSub(a, x, product);
+    const auto sum = hn::Sub(high, product);
+    const auto taken = hn::Sub(sum, high);
+    const auto lost = hn::Sub(hn::Sub(high, hn::Sub(sum, taken)), hn::Add(product, taken));
+    low = hn::Add(low, hn::Sub(lost, product_error));
+    high = sum;
+  }
+  HWY_INLINE hn::Vec<D> result(hn::Vec<D>) const { return hn::Add(high, low); }
+};
+#endif
+
+template <int B, class T>
+void careful_lines(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end) {
+#if ECHELON_BLOCK_LANES
+  if constexpr (B > 0) {
+    if (A.offsets.size() <= most_line_entries) return matrix_lines<CarefulSum, double, B>(A, v, begin, end);
+  }
+#endif
+  careful_points(A, v, begin, end);
+}
+
+template <class T>
+CarefulKernels<T> careful_table() {
+  return {careful_rows<T>, shapes::table<typename CarefulKernels<T>::Points>([]<int B>() { return &careful_lines<B, T>; })};
+}
+
+CarefulKernels<double> careful_double_kernels() { return careful_table<double>(); }
+CarefulKernels<float> careful_float_kernels() { return careful_table<float>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace echelon

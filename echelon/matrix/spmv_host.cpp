@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SpMV on the host, compiled once an instruction set. Block CSR moves b²·8 + 4 bytes a block and 16·b + 8 a row besides x;
-// a structured line moves b²·8 bytes a block and no indices: it runs entry by entry over a strip of y that stays in cache,
-// so lanes run over grid points (b = 1) or over the rows of a block.
+// a structured line moves b²·8 bytes a block and no indices (struct_lines.inl). Blocks without a kernel of their own and
+// machines without fma run entry by entry over a strip of y that stays in cache.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "echelon/matrix/spmv_host.cpp"
 #include <hwy/foreach_target.h>
@@ -11,6 +11,7 @@
 
 #include "echelon/base/small_block.hpp"
 #include "echelon/matrix/spmv.hpp"
+#include "echelon/matrix/struct_lines.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {
@@ -62,8 +63,34 @@ void struct_strip(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t 
   }
 }
 
+#if ECHELON_BLOCK_LANES
+/// A x
+template <class D>
+struct ProductSum {
+  static constexpr bool right_side = false;
+  hn::Vec<D> sum;
+  HWY_INLINE void start(hn::Vec<D>) { sum = hn::Zero(D()); }
+  HWY_INLINE void add(hn::Vec<D> a, hn::Vec<D> x) { sum = hn::MulAdd(a, x, sum); }
+  HWY_INLINE hn::Vec<D> result(hn::Vec<D>) const { return sum; }
+};
+
+/// b − A x
+template <class D>
+struct ResidualSum : ProductSum<D> {
+  static constexpr bool right_side = true;
+  HWY_INLINE hn::Vec<D> result(hn::Vec<D> right) const { return hn::Sub(right, this->sum); }
+};
+#endif
+
 template <int B, class T>
 void struct_points(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end) {
+#if ECHELON_BLOCK_LANES
+  if constexpr (B > 0) {
+    if (A.offsets.size() <= most_line_entries) {
+      return v.b ? matrix_lines<ResidualSum, T, B>(A, v, begin, end) : matrix_lines<ProductSum, T, B>(A, v, begin, end);
+    }
+  }
+#endif
   const std::int64_t strip = std::max<std::int64_t>(1, strip_scalars / A.block);
   const std::int64_t nx = A.grid.nx;
   while (begin < end) {
