@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "echelon/krylov/lane_sums.inl"
 #include "echelon/sweep/shared_triangle_kernels.hpp"
@@ -123,25 +124,91 @@ double residual(const Arrays& a, const double* g, double* r, std::int64_t line, 
   return folded(sums, begin + n - i, [&](std::int64_t l, double sum) { return fma(r[i + l], r[i + l], sum); });
 }
 
-void half_product(const Arrays& a, const double* z, double* w, std::int64_t line, std::int64_t lines) {
-  const std::int64_t begin = line * a.grid.nx, n = lines * a.grid.nx;
-  std::int64_t i = begin;
-  for (; i + width <= begin + n; i += width) {
-    const Pack change = minus(load(a.diagonal + i), over(all(1), load(a.inverse + i)));
-    store(mul_add(change, load(z + i), load(w + i)), w + i);
-  }
-  for (; i < begin + n; ++i) w[i] = fma(a.diagonal[i] - 1 / a.inverse[i], z[i], w[i]);
-  for (std::int64_t one = line; one < line + lines; ++one) {
-    for (const TriangleEntry& entry : a.lower) {
-      const auto* values = static_cast<const double*>(entry.values);
-      where_inside(a.grid, entry.offset, one, [&](std::int64_t first, std::int64_t count, std::int64_t moved) {
-        std::int64_t at = first;
-        for (; at + width <= first + count; at += width) {
-          store(mul_add(load(values + at), load(z + at + moved), load(w + at)), w + at);
-        }
-        for (; at < first + count; ++at) w[at] = fma(values[at], z[at + moved], w[at]);
-      });
+/// Entries of L that one pass over a line adds; more take another pass.
+constexpr std::int64_t entries_a_pass = 16;
+/// Memory is asked for so many points before its use. Lines are walked as the upper sweep does, from the last point to the
+/// first.
+constexpr std::int64_t ahead = 160;
+
+/// Entries of one line that are inside the grid, for one pass.
+struct LowerEntries {
+  struct One {
+    const double *values, *z;  // both at the line's first point
+    std::int64_t shift;
+  };
+  One entry[entries_a_pass];
+  int count = 0;
+  std::int64_t left = 0, right = 0;  // the farthest reach along the line
+
+  LowerEntries(const Arrays& a, const double* z, std::int64_t line, std::span<const TriangleEntry> lower) {
+    const Grid& g = a.grid;
+    const std::int64_t j = line % g.ny, k = line / g.ny, base = line * g.nx;
+    for (const TriangleEntry& one : lower) {
+      const Offset o = one.offset;
+      if (j + o.y < 0 || j + o.y >= g.ny || k + o.z < 0 || k + o.z >= g.nz || o.x <= -g.nx || o.x >= g.nx) continue;
+      entry[count++] = {static_cast<const double*>(one.values) + base,
+                        z + base + (std::int64_t{o.z} * g.ny + o.y) * g.nx + o.x, o.x};
+      left = std::max<std::int64_t>(left, -std::int64_t{o.x});
+      right = std::max<std::int64_t>(right, o.x);
     }
+  }
+};
+
+/// w ← w + (D_A − D) z (when First) + L z on one line, all pointers at its first point.
+template <bool First>
+void half_product_line(const Arrays& a, const LowerEntries& L, const double* z, double* w, std::int64_t base) {
+  const double *diagonal = a.diagonal + base, *inverse = a.inverse + base;
+  const std::int64_t nx = a.grid.nx;
+  const auto one_by_one = [&](std::int64_t from, std::int64_t to) HWY_ATTR {
+    for (std::int64_t i = from; i < to; ++i) {
+      double sum = First ? fma(diagonal[i] - 1 / inverse[i], z[i], w[i]) : w[i];
+      for (int e = 0; e < L.count; ++e) {
+        const auto& entry = L.entry[e];
+        if (i + entry.shift >= 0 && i + entry.shift < nx) sum = fma(entry.values[i], entry.z[i], sum);
+      }
+      w[i] = sum;
+    }
+  };
+  const auto packs_from = [&]<int count>(std::integral_constant<int, count>, std::int64_t i) HWY_ATTR {
+    Pack sum[count];
+    for (int p = 0; p < count; ++p) {
+      const std::int64_t at = i + p * width;
+      sum[p] = load(w + at);
+      if constexpr (First) {
+        const Pack change = minus(load(diagonal + at), over(all(1), load(inverse + at)));
+        sum[p] = mul_add(change, load(z + at), sum[p]);
+        if (p * width % 8 == 0) __builtin_prefetch(diagonal + at - ahead);
+      }
+    }
+    for (int e = 0; e < L.count; ++e) {
+      const auto& entry = L.entry[e];
+      for (int p = 0; p < count; ++p) {
+        const std::int64_t at = i + p * width;
+        if (p * width % 8 == 0) __builtin_prefetch(entry.values + at - ahead);
+        sum[p] = mul_add(load(entry.values + at), load(entry.z + at), sum[p]);
+      }
+    }
+    for (int p = 0; p < count; ++p) store(sum[p], w + i + p * width);
+  };
+  const std::int64_t first = std::min(nx, L.left), last = std::max(first, nx - L.right);
+  one_by_one(last, nx);
+  std::int64_t end = last;
+  for (; end - row >= first; end -= row) packs_from(std::integral_constant<int, packs>(), end - row);
+  for (; end - width >= first; end -= width) packs_from(std::integral_constant<int, 1>(), end - width);
+  one_by_one(0, end);
+}
+
+void half_product(const Arrays& a, const double* z, double* w, std::int64_t line, std::int64_t lines) {
+  for (std::int64_t one = line + lines - 1; one >= line; --one) {
+    const std::int64_t base = one * a.grid.nx;
+    auto left = a.lower;
+    const auto pass = [&] {
+      const auto some = left.first(std::min<std::size_t>(left.size(), entries_a_pass));
+      left = left.subspan(some.size());
+      return LowerEntries(a, z, one, some);
+    };
+    half_product_line<true>(a, pass(), z + base, w + base, base);
+    while (!left.empty()) half_product_line<false>(a, pass(), z + base, w + base, base);
   }
 }
 
