@@ -6,14 +6,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <limits>
-#include <span>
 
 #include "bench/measure/shapes.hpp"
 #include "cli/bench_contenders.hpp"
 #include "cli/nearest.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/option_combinations.hpp"
 #include "cli/petsc_options.hpp"
 #include "cli/problem_kinds.hpp"
 #include "echelon/base/error.hpp"
@@ -209,8 +208,9 @@ void add_output_options(CLI::App& app, SolveOptions& o) {
 
 void add_bench_options(CLI::App& app, BenchOptions& o) {
   const auto all = CLI::MultiOptionPolicy::TakeAll;
-  app.add_option("kind", o.kind, "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves")
-      ->check(words(bench::kinds(), {"dbsr", "convergence"}))
+  app.add_option("kind", o.kind,
+                 "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC(0), IC(1)")
+      ->check(words(bench::kinds(), {"dbsr", "trisolve"}))
       ->required()
       ->type_name("KIND");
   app.add_option("--threads", o.threads, "thread counts, also the ranks of contenders; default 1 and all")
@@ -218,7 +218,7 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->multi_option_policy(all)
       ->expected(1, 64)
       ->type_name("T ...");
-  app.add_option("--rounds", o.rounds, "each round measures all in turn; 0: 5, for solver 3, with --small 1")
+  app.add_option("--rounds", o.rounds, "each round measures all in turn; 0: 5, for solves 3, with --small 1")
       ->check(integer(0, 1000))
       ->type_name("N");
   app.add_option("--only", o.only, "cases whose name contains this")->type_name("TEXT");
@@ -236,65 +236,6 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
   app.add_option("--plot", o.plot, "draw the times beside the contenders as SVG")->type_name("FILE");
   app.add_flag("-q,--quiet", o.quiet, "print nothing but errors");
   app.footer("Exit status: 0 when every listed shape was measured, 1 when one is missing.");
-}
-
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code unknown;
-  return a == b || std::filesystem::equivalent(a, b, unknown);
-}
-
-/// No output may take the place of an input or of another output; the inputs come first. Devices may be given twice.
-void check_files(std::span<const std::pair<const char*, std::string>> files, std::size_t inputs) {
-  for (std::size_t output = inputs; output < files.size(); ++output) {
-    for (std::size_t other = 0; other < output; ++other) {
-      const auto& [name, path] = files[output];
-      const auto& [other_name, other_path] = files[other];
-      std::error_code unknown;
-      const bool device =
-          path != "-" && std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown);
-      if (path.empty() || other_path.empty() || device || !same_file(path, other_path)) continue;
-      throw Error(ErrorCode::bad_option,
-                  fmt::format("{} and {} are the same file {}: the one would overwrite the other", other_name, name, path));
-    }
-  }
-}
-
-/// Options that contradict each other, each with a sentence.
-void check_combination(const CLI::App& app, const SolveOptions& o) {
-  const auto given = [&](const std::string& name) { return app.get_option(name)->count() > 0; };
-  const auto refuse = [](const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); };
-  if (!o.matrix.empty()) {
-    Words problem = {"--problem", "--grid", "--stencil", "--dof"};
-    for (const auto& name : problem_options()) problem.push_back(name);
-    for (const auto& name : problem) {
-      if (given(name)) refuse(fmt::format("{} describes a built-in problem and --matrix a file: give one of them", name));
-    }
-  } else {
-    for (const char* name : {"--block", "--duplicates", "--allow-nonfinite"}) {
-      if (given(name)) refuse(fmt::format("{} needs --matrix", name));
-    }
-    check_problem(o, given);
-  }
-  const bool factors = o.pc == "auto" || find_preconditioner(o.pc).takes_ilu_options;
-  for (const char* name : {"--fill", "--shift", "--ordering", "--schedule", "--factor-precision"}) {
-    if (given(name) && !factors) refuse(fmt::format("{} is for factorizations; --pc {} has none", name, o.pc));
-  }
-  if (o.match_rows && o.pc != "ilu" && o.pc != "auto")
-    refuse(fmt::format("--match-rows is for --pc ilu; got --pc {}", o.pc));
-  if (o.match_rows && o.solver == "cg") refuse("--match-rows takes the symmetry away that --solver cg needs");
-  if (o.match_rows && (o.block > 1 || (o.matrix.empty() && unknowns_a_point(o) > 1)))
-    refuse("--match-rows needs blocks of size 1");
-  if (o.strict && given("--shift") && o.shift == "auto") refuse("--strict forbids the repairs that --shift auto asks for");
-  if (o.quiet && o.verbose) refuse("-q and -v contradict each other");
-  const std::pair<const char*, std::string> files[] = {{"--matrix", o.matrix},     {"--rhs", o.rhs},
-                                                       {"--solution", o.solution}, {"--json", o.json},
-                                                       {"--history", o.history},   {"--plot", o.plot}};
-  check_files(files, 2);
-}
-
-void check_combination(const BenchOptions& o) {
-  const std::pair<const char*, std::string> files[] = {{"--json", o.json}, {"--plot", o.plot}};
-  check_files(files, 0);
 }
 
 Words option_names(const CLI::App& app) {
@@ -400,7 +341,7 @@ Options parse(std::vector<std::string> arguments) {
   if (!extras.empty()) refuse_extra(*sub, extras.front());
   options.command = sub->get_name();
   if (options.command == "solve") {
-    check_combination(*solve, options.solve);
+    check_combination(options.solve, [&](const std::string& name) { return solve->get_option(name)->count() > 0; });
     options.solve.duplicates_given = solve->get_option("--duplicates")->count() > 0;
     options.json = options.solve.json;
   }

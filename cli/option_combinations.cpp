@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/option_combinations.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cli/problem_kinds.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/precond/registry.hpp"
+
+namespace echelon::cli {
+namespace {
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code unknown;
+  return a == b || std::filesystem::equivalent(a, b, unknown);
+}
+
+/// No output may take the place of an input or of another output; the inputs come first. Devices may be given twice.
+void check_files(std::span<const std::pair<const char*, std::string>> files, std::size_t inputs) {
+  for (std::size_t output = inputs; output < files.size(); ++output) {
+    for (std::size_t other = 0; other < output; ++other) {
+      const auto& [name, path] = files[output];
+      const auto& [other_name, other_path] = files[other];
+      std::error_code unknown;
+      const bool device =
+          path != "-" && std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown);
+      if (path.empty() || other_path.empty() || device || !same_file(path, other_path)) continue;
+      throw Error(ErrorCode::bad_option,
+                  fmt::format("{} and {} are the same file {}: the one would overwrite the other", other_name, name, path));
+    }
+  }
+}
+
+}  // namespace
+
+void check_combination(const SolveOptions& o, const Given& given) {
+  const auto refuse = [](const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); };
+  if (!o.matrix.empty()) {
+    std::vector<std::string> problem = {"--problem", "--grid", "--stencil", "--dof"};
+    for (const auto& name : problem_options()) problem.push_back(name);
+    for (const auto& name : problem) {
+      if (given(name)) refuse(fmt::format("{} describes a built-in problem and --matrix a file: give one of them", name));
+    }
+  } else {
+    for (const char* name : {"--block", "--duplicates", "--allow-nonfinite"}) {
+      if (given(name)) refuse(fmt::format("{} needs --matrix", name));
+    }
+    check_problem(o, given);
+  }
+  const bool factors = o.pc == "auto" || find_preconditioner(o.pc).takes_ilu_options;
+  for (const char* name : {"--fill", "--shift", "--ordering", "--schedule", "--factor-precision"}) {
+    if (given(name) && !factors) refuse(fmt::format("{} is for factorizations; --pc {} has none", name, o.pc));
+  }
+  if (o.match_rows && o.pc != "ilu" && o.pc != "auto")
+    refuse(fmt::format("--match-rows is for --pc ilu; got --pc {}", o.pc));
+  if (o.match_rows && o.solver == "cg") refuse("--match-rows takes the symmetry away that --solver cg needs");
+  if (o.match_rows && (o.block > 1 || (o.matrix.empty() && unknowns_a_point(o) > 1)))
+    refuse("--match-rows needs blocks of size 1");
+  if (o.strict && given("--shift") && o.shift == "auto") refuse("--strict forbids the repairs that --shift auto asks for");
+  if (o.quiet && o.verbose) refuse("-q and -v contradict each other");
+  const std::pair<const char*, std::string> files[] = {{"--matrix", o.matrix},     {"--rhs", o.rhs},
+                                                       {"--solution", o.solution}, {"--json", o.json},
+                                                       {"--history", o.history},   {"--plot", o.plot}};
+  check_files(files, 2);
+}
+
+void check_combination(const BenchOptions& o) {
+  const std::pair<const char*, std::string> files[] = {{"--json", o.json}, {"--plot", o.plot}};
+  check_files(files, 0);
+}
+
+}  // namespace echelon::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Options that are legal each and contradict each other together; every refusal is an Error(bad_option) with a sentence.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/options.hpp"
+
+namespace echelon::cli {
+
+/// Whether the user gave this option, its default or not.
+using Given = std::function<bool(const std::string& name)>;
+void check_combination(const SolveOptions& options, const Given& given);
+void check_combination(const BenchOptions& options);
+
+}  // namespace echelon::cli
