@@ -50,7 +50,7 @@ fuzz: packages
 # Each result replaces the committed one of this machine; a listed shape that is missing fails.
 MACHINE ?= xeon2
 bench: peers-packages build
-	for kind in trsv factor solver; do \
+	for kind in trsv factor solver convergence; do \
 	  build/bin/echelon bench $$kind --machine $(MACHINE) --json bench/results/$(MACHINE)-$$kind.json --plot bench/results/$(MACHINE)-$$kind.svg || exit 1; \
 	done
 

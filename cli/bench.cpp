@@ -40,15 +40,19 @@ std::vector<int> thread_counts(const BenchOptions& options) {
 int rounds_of(const BenchOptions& options) {
   if (options.rounds > 0) return options.rounds;
   if (options.small) return 1;
-  return options.kind == "solver" ? 3 : 5;
+  return options.kind == "solver" || options.kind == "convergence" ? 3 : 5;
 }
 
 }  // namespace
 
 int run_bench(const BenchOptions& options, const std::vector<std::string>& arguments) {
   const auto cases = chosen_cases(options);
-  const auto contenders =
-      find_contenders(options.kind, options.peers.empty() ? contender_names() : options.peers, options.contenders);
+  // A comparison of our own methods has no contenders.
+  Contenders contenders;
+  if (options.kind != "convergence") {
+    contenders =
+        find_contenders(options.kind, options.peers.empty() ? contender_names() : options.peers, options.contenders);
+  }
   CasePlan plan;
   plan.threads = thread_counts(options);
   plan.rounds = rounds_of(options);

@@ -94,7 +94,7 @@ class CaseRun {
   /// Why an answer is not accepted; empty when it is.
   std::string objection(const bench::ContenderLine& line) {
     const auto& mine = samples_.begin()->second.front();
-    if (one_.kind == "solver") {
+    if (one_.is_solve()) {
       // Both meet the tolerance, so x agrees to about the condition times that.
       constexpr double slack = 1.1, roughly = 1e-2;
       if (!(line.relative_residual <= slack * one_.rtol)) {
@@ -144,6 +144,11 @@ class CaseRun {
     row.schedule = last.schedule;
     row.iterations = last.iterations;
     row.relative_residual = last.relative_residual;
+    // The first variant is what the others of a comparison of methods are measured by.
+    if (one_.kind == "convergence") {
+      row.iteration_ratio =
+          static_cast<double>(last.iterations) / static_cast<double>(samples_.at({0, count}).back().iterations);
+    }
     for (const auto& peer : peers_) {
       if (peer.ranks == count && peer.trouble.empty()) row.peers.push_back(peer_time(peer));
     }

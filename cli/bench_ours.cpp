@@ -20,8 +20,13 @@ namespace {
 IluOptions ilu_options(const OurVariant& variant) {
   IluOptions options;
   options.precision = variant.precision;
+  options.fill = variant.fill;
   options.shift = ShiftPolicy::none;
   return options;
+}
+
+Ilu<double> factored(const StructMatrix<double>& A, const OurVariant& variant) {
+  return variant.positive ? ic(A, ilu_options(variant)) : ilu(A, ilu_options(variant));
 }
 
 void require_factored(const FactorReport& report) {
@@ -44,6 +49,8 @@ void describe(const FactorReport& report, OurSample& sample) {
 
 }  // namespace
 
+std::string OurVariant::method() const { return fmt::format("{}{}", positive ? "ic" : "ilu", fill); }
+
 OurCase::OurCase(const bench::BenchCase& one)
     : one_(with_room(one)), A_(one.make()), b_(one.right_hand_side()), nonzeros_(A_.nonzeros()) {}
 
@@ -53,6 +60,9 @@ std::vector<OurVariant> OurCase::variants() const {
   const OurVariant plain{Stored::fp64, long_basis}, narrow{Stored::fp32, long_basis};
   if (one_.kind == "trsv") return {plain, narrow, {Stored::bf16, long_basis}, {Stored::fp16, long_basis}};
   if (one_.kind == "factor") return {plain};
+  if (one_.kind == "convergence") {
+    return {{Stored::fp64, long_basis, true, 0}, {Stored::fp64, long_basis, true, 1}};
+  }
   if (one_.solver == "gmres") return {plain, {Stored::fp64, short_basis}, {Stored::fp32, short_basis}};
   return {plain, narrow};
 }
@@ -94,7 +104,7 @@ OurSample OurCase::solve(const OurVariant& variant) const {
   options.max_it = 10000;
   Vector<double> x(b_.size(), 0.0);
   const Timer timer;
-  const auto M = ilu(A_, ilu_options(variant));
+  const auto M = factored(A_, variant);
   require_factored(M.report());
   OurSample sample;
   sample.setup_seconds = timer.seconds();
@@ -113,7 +123,9 @@ OurSample OurCase::solve(const OurVariant& variant) const {
 BenchRow OurCase::row(const OurVariant& variant) const {
   const bench::WorkShape shape{nonzeros_, one_.grid.points(), one_.dof};
   BenchRow row;
-  row.operation = one_.kind == "trsv" ? "ilu0 apply" : one_.kind == "factor" ? "ilu0 setup" : one_.solver + " + ilu0";
+  row.operation = one_.kind == "trsv"     ? "ilu0 apply"
+                  : one_.kind == "factor" ? "ilu0 setup"
+                                          : one_.solver + " + " + variant.method();
   row.name = one_.name();
   row.problem = one_.problem;
   row.stencil = one_.stencil;

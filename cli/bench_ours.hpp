@@ -14,10 +14,15 @@
 
 namespace echelon::cli {
 
-/// One way to run a case: how the factors and the basis are stored.
+/// One way to run a case: which factorization, and how the factors and the basis are stored.
 struct OurVariant {
   Stored precision = Stored::fp64;
   BasisPrecision basis = BasisPrecision::fp64;
+  bool positive = false;  // IC, or ILU
+  int fill = 0;
+
+  /// "ilu0", "ic1"
+  std::string method() const;
 };
 
 struct OurSample {

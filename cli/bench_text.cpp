@@ -67,6 +67,24 @@ std::string solver_table(const BenchReport& report) {
   return table.text();
 }
 
+/// Methods beside each other instead of libraries.
+std::string convergence_table(const BenchReport& report) {
+  Table table({{"case", left},
+               {"method", left},
+               {"threads", right},
+               {"iterations", right},
+               {"to the first", right},
+               {"set-up s", right},
+               {"solve s", right},
+               {"spread", right}});
+  for (const auto& row : report.rows) {
+    table.add({row.name, row.operation, std::to_string(row.threads), std::to_string(row.iterations),
+               fmt::format("{:.3f}", row.iteration_ratio), fmt::format("{:.4f}", row.setup_seconds),
+               fmt::format("{:.4f}", row.solve_seconds), fmt::format("{:.0f} %", 100 * row.spread)});
+  }
+  return table.text();
+}
+
 /// "PETSc" of "PETSc 3.18.5": one colour a contender, whatever its version.
 std::string first_word(const std::string& text) { return text.substr(0, text.find(' ')); }
 
@@ -86,6 +104,7 @@ void put(BarPlot& plot, BarPlot::Group& group, const std::string& name, double v
 }  // namespace
 
 std::string bench_table(const BenchReport& report) {
+  if (report.kind == "convergence") return convergence_table(report);
   return report.kind == "solver" ? solver_table(report) : operation_table(report);
 }
 
@@ -107,9 +126,10 @@ std::string bench_remarks(const BenchReport& report) {
 }
 
 BarPlot bench_plot(const BenchReport& report) {
-  const bool times = report.kind == "solver";
+  const bool methods = report.kind == "convergence", times = methods || report.kind == "solver";
   BarPlot plot;
-  plot.title = times                   ? "Whole solves with ILU(0)"
+  plot.title = methods                 ? "Whole solves by preconditioner"
+               : times                 ? "Whole solves with ILU(0)"
                : report.kind == "trsv" ? "ILU(0) application: L and U sweeps"
                                        : "ILU(0) set-up, everything counted";
   plot.subtitle =
@@ -119,9 +139,9 @@ BarPlot bench_plot(const BenchReport& report) {
   plot.series = {"echelon"};
   for (const auto& row : report.rows) {
     BarPlot::Group group;
-    group.label =
-        fmt::format("{}, {} thread{}{}", row.name, row.threads, row.threads == 1 ? "" : "s",
-                    (row.precision == "fp64" ? "" : ", " + row.precision) + (row.basis == "fp32" ? ", fp32 basis" : ""));
+    group.label = fmt::format("{}, {} thread{}{}", row.name, row.threads, row.threads == 1 ? "" : "s",
+                              (row.precision == "fp64" ? "" : ", " + row.precision) +
+                                  (row.basis == "fp32" ? ", fp32 basis" : "") + (methods ? ", " + row.operation : ""));
     const auto value = [&](double seconds) { return times ? seconds : 100 * row.bytes / seconds / row.triad; };
     put(plot, group, "echelon", value(row.seconds));
     for (const auto& peer : row.peers) put(plot, group, first_word(peer.name), value(peer.seconds));

@@ -82,7 +82,7 @@ BenchCase BenchCase::from_arguments(const std::string& kind, int argc, char** ar
       refuse(fmt::format("unknown option {}", name));
     }
   }
-  if (kind == "solver" && one.solver != "cg" && one.solver != "gmres") {
+  if (one.is_solve() && one.solver != "cg" && one.solver != "gmres") {
     refuse(fmt::format("--solver is '{}', legal are cg, gmres", one.solver));
   }
   return one;
@@ -102,7 +102,7 @@ StructMatrix<double> BenchCase::make() const {
 
 Vector<double> BenchCase::right_hand_side() const {
   Vector<double> b(rows(), 1.0);
-  if (kind == "solver") return b;
+  if (is_solve()) return b;
   for (std::int64_t i = 0; i < b.size(); ++i) b[i] = std::sin(static_cast<double>(i));
   return b;
 }
@@ -112,7 +112,7 @@ std::int64_t BenchCase::matrix_bytes() const {
 }
 
 int BenchCase::repeats() const {
-  if (kind == "solver") return 1;
+  if (is_solve()) return 1;
   constexpr std::int64_t sweep_bytes_a_round = 3'000'000'000, factor_bytes_a_round = 1'200'000'000;
   const std::int64_t wanted = (kind == "trsv" ? sweep_bytes_a_round : factor_bytes_a_round) / matrix_bytes();
   return static_cast<int>(std::clamp<std::int64_t>(wanted, kind == "trsv" ? 3 : 1, 5));

@@ -13,12 +13,13 @@
 namespace echelon::bench {
 
 struct BenchCase {
-  std::string kind = "trsv";  // trsv: one L⁻¹ and U⁻¹; factor: a whole ILU(0) set-up; solver: set-up and iteration
+  std::string kind =
+      "trsv";  // trsv: one L⁻¹ and U⁻¹; factor: a whole ILU(0) set-up; solver, convergence: set-up and iteration
   std::string problem = "poisson";
   std::string stencil = "star7";
   Grid grid{8, 8, 8};
   int dof = 1;
-  std::string solver = {};  // "cg" or "gmres" (right-preconditioned), for kind solver only
+  std::string solver = {};  // "cg" or "gmres" (right-preconditioned), for solves only
   int restart = 30;
   double rtol = 1e-8;
 
@@ -33,6 +34,7 @@ struct BenchCase {
   /// sin of the row number, which no method could special-case; for a solve 1, the program's default.
   Vector<double> right_hand_side() const;
   std::int64_t rows() const { return grid.points() * dof; }
+  bool is_solve() const { return kind == "solver" || kind == "convergence"; }
   bool symmetric() const { return problem == "poisson" || problem == "varpoisson"; }
   /// Of the matrix in user order, entries outside the grid included.
   std::int64_t matrix_bytes() const;

@@ -37,6 +37,10 @@ constexpr Shape solver_shapes[] = {
     {"cahnhilliard", "diamond25", 96, 2, "gmres"},
 };
 
+/// Poisson, as in the figure that compares preconditioners by their iterations, and its tolerance.
+constexpr int convergence_sides[] = {64, 96, 128, 160, 200};
+constexpr double convergence_rtol = 1e-5;
+
 bool flat(const Stencil& stencil) {
   for (const Offset& o : stencil.offsets()) {
     if (o.z != 0) return false;
@@ -64,12 +68,17 @@ BenchCase make(const std::string& kind, const Shape& shape, bool small) {
 
 }  // namespace
 
-std::vector<std::string> kinds() { return {"trsv", "factor", "solver"}; }
+std::vector<std::string> kinds() { return {"trsv", "factor", "solver", "convergence"}; }
 
 std::vector<BenchCase> shapes(const std::string& kind, bool small) {
   std::vector<BenchCase> list;
   if (kind == "solver") {
     for (const auto& shape : solver_shapes) list.push_back(make(kind, shape, small));
+  } else if (kind == "convergence") {
+    for (const int side : convergence_sides) {
+      list.push_back(make(kind, {"poisson", "star7", side, 1, "cg"}, small));
+      list.back().rtol = convergence_rtol;
+    }
   } else if (kind == "trsv" || kind == "factor") {
     for (const auto& shape : operation_shapes) list.push_back(make(kind, shape, small));
   } else {

@@ -37,6 +37,7 @@ struct BenchRow {
   double triad = 0, copy = 0;                   // bytes a second of this machine, on a set as large, same threads
   std::string kernel, schedule;                 // what ran
   std::int64_t iterations = 0;
+  double iteration_ratio = 0;  // to the first method of a comparison; 0: none
   double relative_residual = 0;
   std::vector<PeerTime> peers;  // with as many ranks as we have threads
 

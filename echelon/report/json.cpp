@@ -123,6 +123,7 @@ Json bench_row_json(const BenchRow& row) {
     json["setup_seconds"] = row.setup_seconds;
     json["solve_seconds"] = row.solve_seconds;
     json["iterations"] = row.iterations;
+    if (row.iteration_ratio > 0) json["iteration_ratio"] = row.iteration_ratio;
     json["relative_residual"] = row.relative_residual;
   }
   json["peer"] = best ? Json(best->name + ", " + best->method) : Json(nullptr);

@@ -49,19 +49,19 @@ TEST_P(BenchKinds, EveryListedShapeHasARowForEveryThreadCount) {
     rows.insert(row["case"].get<std::string>() + " t" + std::to_string(row["threads"].get<int>()));
     EXPECT_TRUE(row["peer"].is_null());
     EXPECT_GT(row["seconds"].get<double>(), 0);
-    EXPECT_EQ(row["percent_of_triad"].is_number(), kind != "solver");
+    EXPECT_EQ(row["percent_of_triad"].is_number(), kind != "solver" && kind != "convergence");
   }
   std::set<std::string> names;
   for (const auto& one : bench::shapes(kind, true)) {
     names.insert(one.name());
-    // Sweeps with factors in four precisions; solves with two, GMRES with its basis in FP64 and FP32 too.
+    // Sweeps with factors in four precisions; solves with two, GMRES with its basis in FP64 and FP32 too; IC(0) and IC(1).
     const std::size_t variants = kind == "trsv" ? 4 : kind == "factor" ? 1 : one.solver == "gmres" ? 3 : 2;
     for (const char* threads : {" t1", " t2"}) {
       EXPECT_EQ(rows.count(one.name() + threads), variants) << one.name();
     }
   }
   EXPECT_EQ(names.size(), bench::shapes(kind, true).size()) << "two shapes have one name";
-  EXPECT_TRUE(contains(result.out, "contenders not found: petsc, hypre, eigen")) << result.out;
+  EXPECT_EQ(contains(result.out, "contenders not found: petsc, hypre, eigen"), kind != "convergence") << result.out;
   EXPECT_TRUE(contains(text("r.svg"), "</svg>"));
   EXPECT_TRUE(contains(text("r.svg"), bench::shapes(kind, true).front().name()));
 }
@@ -85,7 +85,22 @@ TEST_P(BenchKinds, TheReportFitsTheSchema) {
   EXPECT_EQ(std::system(command.c_str()), 0) << text("said");
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, BenchKinds, testing::Values("trsv", "factor", "solver"));
+INSTANTIATE_TEST_SUITE_P(Kinds, BenchKinds, testing::Values("trsv", "factor", "solver", "convergence"));
+
+TEST_F(Bench, ConvergenceComparesPreconditionersByTheirIterations) {
+  const auto result = run("bench convergence --small --only 10x7x9 --threads 1 --json r.json");
+  EXPECT_EQ(result.status, 0) << result.err;
+  const auto rows = json("r.json")["cases"];
+  ASSERT_EQ(rows.size(), 2u) << result.out;
+  EXPECT_EQ(rows[0]["operation"], "cg + ic0");
+  EXPECT_EQ(rows[1]["operation"], "cg + ic1");
+  EXPECT_EQ(rows[0]["iteration_ratio"], 1.0);
+  EXPECT_LT(rows[1]["iterations"].get<int>(), rows[0]["iterations"].get<int>());
+  EXPECT_EQ(rows[1]["iteration_ratio"].get<double>(),
+            rows[1]["iterations"].get<double>() / rows[0]["iterations"].get<double>());
+  for (const auto& row : rows) EXPECT_LE(row["relative_residual"].get<double>(), 1e-5);
+  EXPECT_TRUE(contains(result.out, "to the first")) << result.out;
+}
 
 TEST_F(Bench, AContenderCountsOnlyWhenItsAnswerIsRight) {
   // A wrong answer, from which the program's own can be read.
