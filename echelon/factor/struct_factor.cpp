@@ -66,6 +66,17 @@ void list_line(const StructFactorView<T>& view, std::int64_t j, std::int64_t k, 
   }
 }
 
+template <class T>
+bool same_neighbours(const StructFactorView<T>& view, const LineWork& work) {
+  // Lines between the first and the last have what both have, and lack what both lack.
+  const auto inside = [&](std::int64_t line) { return line >= 0 && line < view.grid.ny; };
+  return std::ranges::all_of(view.plan->offsets, [&](const Offset& o) {
+    return inside(work.line + o.y) == inside(work.line + work.lines - 1 + o.y);
+  });
+}
+
+template bool same_neighbours(const StructFactorView<double>&, const LineWork&);
+template bool same_neighbours(const StructFactorView<float>&, const LineWork&);
 template void list_line(const StructFactorView<double>&, std::int64_t, std::int64_t, StructFactorWorkspace<double>&);
 template void list_line(const StructFactorView<float>&, std::int64_t, std::int64_t, StructFactorWorkspace<float>&);
 

@@ -73,6 +73,7 @@ struct StructFactorWorkspace : PivotWorkspace<T> {
   std::vector<LineTarget<T>> targets;  // what the last line had to do
   std::vector<LinePair<T>> pairs;
   const void* listed_for = nullptr;
+  std::vector<std::uint8_t> inside;  // scalars, near the ends of lines: bit n, point n of the step has the entry's neighbour
   // Lane by lane: largest Σ|L_m|, Σ|D⁻¹|·|U_u|, |D⁻¹| and (scalars) Σ_j |a_ij|; poison is NaN once a factor is not finite.
   alignas(64) T lower_sums[8] = {}, upper_sums[8] = {}, inverses[8] = {}, poison[8] = {};
   alignas(64) double norms[8] = {};
@@ -91,6 +92,10 @@ struct StructFactorWorkspace : PivotWorkspace<T> {
 template <class T>
 void list_line(const StructFactorView<T>& view, std::int64_t j, std::int64_t k, StructFactorWorkspace<T>& own);
 
+/// All lines of `work` have the same neighbours inside the grid.
+template <class T>
+bool same_neighbours(const StructFactorView<T>& view, const LineWork& work);
+
 template <class T>
 struct StructFactorKernel {
   using Lines = void (*)(const StructFactorView<T>& view, const LineWork& work, StructFactorWorkspace<T>& own);
@@ -102,7 +107,7 @@ struct StructFactorKernel {
 
 /// b = 1, lanes over points.
 template <class T>
-StructFactorKernel<T> scalar_struct_factor();
+StructFactorKernel<T> scalar_struct_factor(bool diagonal_only);
 
 /// b = 2 … 8, lanes over the rows of a block; null where there is none: another b, or a CPU without fused multiply-add.
 template <class T>

@@ -63,6 +63,8 @@ class StructIlu final : public Ilu<T>::Impl {
   int entries() const { return static_cast<int>(plan_.offsets.size()); }
   std::int64_t block_scalars() const { return std::int64_t{dof_} * dof_; }
   std::int64_t plane() const { return grid_.points() * block_scalars(); }
+  std::int64_t factor_scalars() const { return plan_.diagonal_only ? plane() : entries() * plane_stride(); }
+  std::int64_t plane_stride() const;
   void choose_kernels();
   void allocate();
   void make_schedules();
@@ -143,7 +145,7 @@ void StructIlu<T>::choose_kernels() {
   by_lines_ = false;
   if (options_.schedule != SweepSchedule::sequential) {
     if (dof_ == 1 && few_along) {
-      factor_kernel_ = scalar_struct_factor<T>();
+      factor_kernel_ = scalar_struct_factor<T>(plan_.diagonal_only);
       sweeps_ = scalar_struct_sweep<T>(stored);
       by_lines_ = true;
     } else if (const auto sweeps = block_struct_sweep<T>(dof_, stored); sweeps.lower) {
@@ -155,11 +157,19 @@ void StructIlu<T>::choose_kernels() {
   this->report.kernel = (by_lines_ ? "lines, " : "points, ") + shapes::kernel_name(dof_);
 }
 
+/// From one plane of the factors to the next. On grids with sides like 64 or 160 the planes would lie a multiple of 4 KiB
+/// apart, and a point's entries would all want the same few places of the cache; an odd number of cache lines more spreads
+/// them.
+template <class T>
+std::int64_t StructIlu<T>::plane_stride() const {
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T)), spread = 37, large = 4096 * line;
+  return plane() < large ? plane() : (plane() + line - 1) / line * line + spread * line;
+}
+
 template <class T>
 void StructIlu<T>::allocate() {
-  const std::int64_t planes = plan_.diagonal_only ? 1 : entries();
   const std::int64_t kept = narrow_wanted() ? entries() * bytes_of(options_.precision) : 0;
-  require_memory(planes * plane() * static_cast<std::int64_t>(sizeof(T)) + kept * plane(), title_);
+  require_memory(factor_scalars() * static_cast<std::int64_t>(sizeof(T)) + kept * plane(), title_);
   from_.resize(plan_.offsets.size());
   to_.resize(plan_.offsets.size());
   make_room();
@@ -170,11 +180,10 @@ void StructIlu<T>::allocate() {
 /// The planes the elimination writes; narrow storage gives them back when it is done.
 template <class T>
 void StructIlu<T>::make_room() {
-  const std::int64_t planes = plan_.diagonal_only ? 1 : entries();
-  if (factors_.size() != planes * plane()) factors_ = Array<T>(planes * plane());
-  inverse_ = factors_.data() + (plan_.diagonal_only ? 0 : plan_.center * plane());
+  if (factors_.size() != factor_scalars()) factors_ = Array<T>(factor_scalars());
+  inverse_ = factors_.data() + (plan_.diagonal_only ? 0 : plan_.center * plane_stride());
   for (int e = 0; e < entries(); ++e) {
-    to_[static_cast<std::size_t>(e)] = plan_.diagonal_only ? nullptr : factors_.data() + e * plane();
+    to_[static_cast<std::size_t>(e)] = plan_.diagonal_only ? nullptr : factors_.data() + e * plane_stride();
   }
 }
 
@@ -212,6 +221,7 @@ void StructIlu<T>::make_workspaces() {
     own.swaps = swaps_.data() + t * dof_;
     own.targets.reserve(plan_.offsets.size());
     own.pairs.reserve(plan_.pair.size());
+    own.inside.resize(static_cast<std::size_t>(e * factor_kernel_.shape.lines));
   }
   scratch_bytes_ = (sweep_scratch_bytes(sweeps_.shape.lines, e, dof_) + alignment - 1) / alignment * alignment;
   sweep_scratch_ = Array<std::byte>(scratch_bytes_ * std::max(lower_groups_.threads(), upper_groups_.threads()));
