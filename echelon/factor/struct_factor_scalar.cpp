@@ -14,13 +14,15 @@ HWY_BEFORE_NAMESPACE();
 namespace echelon {
 namespace HWY_NAMESPACE {
 
-/// How far the stencil reaches along a line.
+/// How far the stencil reaches along a line; `across_only`: with its entries of other lines.
 struct Reach {
   std::int64_t left = 0, right = 0;
-  explicit Reach(const EliminationPlan& plan) {
-    for (const Offset& o : plan.offsets) {
-      left = std::max<std::int64_t>(left, -o.x);
-      right = std::max<std::int64_t>(right, o.x);
+  Reach(const EliminationPlan& plan, bool across_only) {
+    for (int e = 0; e < static_cast<int>(plan.offsets.size()); ++e) {
+      if (across_only && e >= plan.along_begin && e < plan.along_end) continue;
+      const std::int64_t x = plan.offsets[static_cast<std::size_t>(e)].x;
+      left = std::max(left, -x);
+      right = std::max(right, x);
     }
   }
 };
@@ -30,7 +32,8 @@ template <int lines, bool diagonal_only, class T>
 void factor_steps(const StructFactorView<T>& view, std::int64_t base, std::int64_t begin, std::int64_t end, bool plain,
                   StructFactorWorkspace<T>& own) {
   const std::int64_t nx = view.grid.nx, lag = lines > 1 ? view.lag : 0, steps = (nx + factor_width - 1) / factor_width;
-  const Reach reach(*view.plan);
+  // A plain recurrence sees to the ends of its line itself.
+  const Reach reach(*view.plan, diagonal_only && plain && nx % factor_width == 0);
   // A whole group ahead, so that each plane is one stream of memory; but not more than the second-level cache keeps.
   constexpr std::int64_t most_ahead = 8192, ahead_on_line = 160;
   const std::int64_t ahead = lines > 1 && lines * nx <= most_ahead ? lines * nx : ahead_on_line;

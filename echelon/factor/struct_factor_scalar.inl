@@ -175,6 +175,8 @@ class FactorStep {
       scale[l] = hn::Zero(D());
       sum[l] = hn::Zero(wide);
     }
+    bool at_end = false;
+    for (int l = 0; l < lines; ++l) at_end = at_end || i0(l) == 0 || i0(l) + factor_width == nx_;
     for (int e = 0; e < entries_; ++e) {
       const Target& t = targets_[e];
       const bool there = t.A && t.there;
@@ -185,7 +187,11 @@ class FactorStep {
           continue;
         }
         __builtin_prefetch(t.A + at(l) + v + ahead_, 0, nearness);
-        const V a = load(t.A, e, l, v), size = hn::Abs(a);
+        V a = load(t.A, e, l, v);
+        if constexpr (!edge && diagonal_only) {
+          if (HWY_UNLIKELY(t.shift != 0 && at_end)) a = without_outside(a, t.shift, l, v);
+        }
+        const V size = hn::Abs(a);
         set_row(a, e, l, v);
         // As a comparison: a NaN leaves the scale as it is, like the reference.
         scale[l] = hn::IfThenElse(hn::Gt(size, scale[l]), size, scale[l]);
@@ -205,6 +211,15 @@ class FactorStep {
       if (HWY_UNLIKELY(!hn::AllTrue(wide, finite))) held.nonfinite[l] |= nonfinite_rows(*this, l, v, sum[l]);
     }
     hn::Store(norm, wide, own_->norms + v);
+  }
+
+  /// 0 where the neighbour at `shift` is not on the line: a step inside its line by all other entries may still be at an
+  /// end.
+  HWY_INLINE V without_outside(V a, std::int64_t shift, int l, std::int64_t v) const {
+    const std::int64_t begin = std::clamp<std::int64_t>(-shift - i0(l) - v, 0, lanes());
+    const std::int64_t end = std::clamp<std::int64_t>(nx_ - shift - i0(l) - v, 0, lanes());
+    const auto before = hn::FirstN(D(), static_cast<std::size_t>(begin));
+    return hn::IfThenElseZero(hn::AndNot(before, hn::FirstN(D(), static_cast<std::size_t>(end))), a);
   }
 
   static HWY_NOINLINE unsigned nonfinite_rows(const FactorStep step, int l, std::int64_t v, hn::Vec<Wide> sum) {
@@ -281,7 +296,7 @@ class FactorStep {
     T last[lines], last_upper[lines];
     for (int l = 0; l < lines; ++l) {
       // Nothing before a line: L is 0 there, and a − 0·0 is a.
-      const bool before = !edge || i0(l) > 0;
+      const bool before = i0(l) > 0;
       last[l] = before ? inverse[at(l) - 1] : T(0);
       last_upper[l] = before && has_upper ? above[at(l) - 1] : T(0);
     }

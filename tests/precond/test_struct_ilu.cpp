@@ -84,6 +84,32 @@ TEST(StructIlu, EqualsBlockCsrIluOnAnyStencil) {
   }));
 }
 
+TEST(StructIlu, WhatIsStoredForNeighboursOutsideTheGridIsNotUsed) {
+  // Lines of whole and of broken steps, alone and side by side; repairs in the midst of them.
+  for (const char* name : {"star5", "star7", "diamond13", "box27"}) {
+    for (const ec::Grid grid : {ec::Grid{8, 7, 3}, ec::Grid{24, 8, 2}, ec::Grid{19, 6, 2}}) {
+      for (const bool repaired : {false, true}) {
+        auto A = ec::problems::random(grid, ec::stencils::named(name), 1, 5);
+        const auto offsets = A.stencil().offsets();
+        for (std::int64_t p = 0; p < grid.points(); ++p) {
+          const std::int64_t i = p % grid.nx, j = p / grid.nx % grid.ny, k = p / grid.nx / grid.ny;
+          for (int e = 0; e < A.stencil().size(); ++e) {
+            const auto o = offsets[static_cast<std::size_t>(e)];
+            if (!grid.contains(i + o.x, j + o.y, k + o.z)) A.block(p, e)[0] = std::numeric_limits<double>::quiet_NaN();
+            if (repaired && p % 37 == 0 && e <= A.stencil().center()) A.block(p, e)[0] = 0;
+          }
+        }
+        const auto M = ec::ilu(A);
+        const auto N = ec::ilu(ec::to_block_csr(A));
+        ASSERT_TRUE(same(M.lower(), N.lower())) << name << " nx " << grid.nx;
+        ASSERT_TRUE(same(M.upper(), N.upper())) << name << " nx " << grid.nx;
+        ASSERT_EQ(M.report().bad_pivots.size(), N.report().bad_pivots.size()) << name;
+        ASSERT_EQ(M.report().bad_pivots.empty(), !repaired) << name;
+      }
+    }
+  }
+}
+
 TEST(StructIlu, ProductOfTheFactorsIsAOnTheStencil) {
   const auto A = ec::problems::random({4, 4, 3}, ec::stencils::box27(), 2, 9);
   const auto M = ec::ilu(A);
