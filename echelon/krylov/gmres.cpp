@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GMRES(m) and FGMRES(m) (Saad and Schultz 1986, Saad 1993): A M⁻¹ V = V₊ H by classical Gram-Schmidt, repeated where
 // cancellation asks for it; min ‖β e₁ − H y‖ by Givens rotations; x ← x + M⁻¹ V y (flexible: x + Z y; left: M⁻¹A V = V₊ H).
+// Two steps at a time where cancellation is mild: w₁ = B v, w₂ = B w₁, and the columns of H for both from one reading of V
+// (the two-step method of Chronopoulos and Kim 1990); the history is that of single steps to rounding.
 // Each cycle starts from b − A x recomputed, so a basis rounded to FP32 costs a cycle's depth, never the final accuracy.
-// Vector bytes a row in step j: 16 j + 32 with FP64, 8 j + 28 with FP32, as much again when repeated.
+// Vector bytes a row in step j: 16 j + 32 with FP64 (8 j + 32 in pairs), 8 j + 28 with FP32, as much again when repeated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/krylov/foretold_norms.hpp"
 #include "echelon/krylov/gmres_cycles.hpp"
 #include "echelon/krylov/hessenberg.hpp"
 
@@ -22,20 +25,31 @@ constexpr int own_vectors = 2;
 /// Gram-Schmidt is repeated when it leaves less than this part of the vector.
 constexpr double repeat_below = 0.25;
 constexpr int most_passes = 3;
-/// The norm is foretold (Pythagoras) where it will clearly not be repeated, and the vector scaled and stored in the pass
-/// that makes it orthogonal. What the scaled norm may then be off 1 is far below what the method notices; a basis in FP32 is
-/// orthogonal to six digits.
-constexpr double foretold_above = 0.3;
-constexpr double foretold_norm_low = 1e-130;  // squares stay in range
-constexpr double foretold_norm_high = 1e+140;
-constexpr double norm_tolerance_fp64 = 1e-11;
+/// By how much a foretold norm may be off: far below what the method notices; a basis in FP32 is orthogonal to six digits.
+constexpr double norm_tolerance_fp64 = 1e-9;
 constexpr double norm_tolerance_fp32 = 1e-5;
+/// Two steps at once are tried after a step that left at least this part of its vector.
+constexpr double pair_after = 0.33;
+/// A norm this far off 1 says that V is losing its orthogonality: single steps then, or a new cycle.
+constexpr double pair_ends_at = 1e-8;
+constexpr double cycle_ends_at = 1e-6;
+/// A pair that cannot be taken has cost one operator for nothing; after so many no more are tried.
+constexpr int futile_pairs_allowed = 3;
+/// Longer bases would need a second large H.
+constexpr int longest_paired_basis = 256;
 /// Nothing is left of a vector after Gram-Schmidt: the Krylov space is exhausted.
 constexpr double exhausted_below = 1e-30;
 /// An FP32 basis cannot reduce the residual further within one cycle.
 constexpr double fp32_cycle_depth = 2e-7;
 /// Stagnation: less than 1 % over two restarts, and over so many iterations when the restart is short.
 constexpr std::int64_t stagnation_iterations = 100;
+
+/// What two steps at once need.
+struct Pairs {
+  Array<double> H;  // its columns as they were before rotation, each as long as the restart + 1; empty: no pairs
+  Array<double> dots;
+  int futile = 0;
+};
 
 struct Workspace {
   Workspace(SolveFrame& s, int columns, bool single, bool flexible)
@@ -48,6 +62,10 @@ struct Workspace {
         y(columns),
         least_squares(columns) {
     if (flexible) Z = Basis(s.n, columns, single);
+    if (!flexible && !single && columns <= longest_paired_basis) {
+      pairs.H = Array<double>(std::int64_t{columns} * (columns + 1));
+      pairs.dots = Array<double>(std::int64_t{2} * columns + 3);
+    }
   }
   Basis V, Z;
   Vector<double>& v;
@@ -55,6 +73,7 @@ struct Workspace {
   Array<double> h, again, y;
   HessenbergLeastSquares least_squares;
   std::unique_ptr<SharedTriangles<double>> shared;  // where A M⁻¹ takes half a product
+  Pairs pairs;
 };
 
 struct Cycle {
@@ -64,29 +83,23 @@ struct Cycle {
   bool claims = false, exhausted = false;
   bool next_is_stored = false;  // the last step's vector is column and w already; else w times to_unit is
   double to_unit = 1;
+  double part_left = 0;  // of the last step's vector by Gram-Schmidt
+  bool pairs = true;     // two steps at once may be tried
 };
 
-/// w ← the operator applied to v_k.
-void expand(SolveFrame& s, Workspace& space, int k, bool flexible) {
+/// to ← the operator applied to `from`; z is overwritten, and kept as column k when flexible.
+void expand(SolveFrame& s, Workspace& space, const Vector<double>& from, Vector<double>& to, int k, bool flexible) {
   if (s.options.side == Side::left) {
-    s.multiply(space.v, space.z);
-    s.precondition(space.z, space.w);
+    s.multiply(from, space.z);
+    s.precondition(space.z, to);
   } else if (space.shared) {
-    space.shared->precondition_and_multiply(space.v, space.z, space.w);
+    space.shared->precondition_and_multiply(from, space.z, to);
     if (flexible) s.ops.store(1.0, space.z, space.Z, k);
   } else {
-    s.precondition(space.v, space.z);
+    s.precondition(from, space.z);
     if (flexible) s.ops.store(1.0, space.z, space.Z, k);
-    s.multiply(space.z, space.w);
+    s.multiply(space.z, to);
   }
-}
-
-/// 1 / ‖w − V h‖ for a w of norm `before`, where it can be told from h = V'w; else 0.
-double foretold_scale(std::span<const double> h, double before) {
-  double left = 1;
-  for (const double value : h) left -= (value / before) * (value / before);
-  const bool told = left > foretold_above * foretold_above && before > foretold_norm_low && before < foretold_norm_high;
-  return told ? 1 / (before * std::sqrt(left)) : 0;
 }
 
 /// What Gram-Schmidt leaves of a vector.
@@ -99,7 +112,7 @@ struct Remainder {
 /// w ← scale (w − V V'w) for the first k + 1 columns of V. On entry h holds V'w and ‖w‖ is `before`; on return h has what
 /// was taken in all.
 Remainder orthogonalize(SolveFrame& s, Workspace& space, int k, double before) {
-  auto& [V, Z, v, w, z, h, again, y, least_squares, shared] = space;
+  auto& [V, Z, v, w, z, h, again, y, least_squares, shared, pairs] = space;
   const auto columns = static_cast<std::size_t>(k) + 1;
   Remainder left;
   std::span<const double> now = h.span().first(columns);
@@ -119,39 +132,112 @@ Remainder orthogonalize(SolveFrame& s, Workspace& space, int k, double before) {
   }
 }
 
-/// One Arnoldi step: a column of the basis and of H. False when the cycle ends with it.
-bool step(SolveFrame& s, Workspace& space, Cycle& cycle, bool flexible) {
-  auto& [V, Z, v, w, z, h, again, y, least_squares, shared] = space;
-  const int k = least_squares.columns();
-  const auto columns = static_cast<std::size_t>(k) + 1;
-  expand(s, space, k, flexible);
-  s.ops.multi_dot(V, k + 1, w, h.span());
-  const double before = s.ops.norm_from_square(h[k + 1], w);
-  if (!std::isfinite(before)) {
-    if (s.options.side == Side::left) {
-      s.end_nonfinite({{"A v", &z}, {"M⁻¹A v", &w}}, "‖M⁻¹A v‖");
-    } else {
-      s.end_nonfinite({{"M⁻¹v", &z}, {"A M⁻¹v", &w}}, "‖A M⁻¹v‖");
-    }
-    return false;
-  }
-  const Remainder left = orthogonalize(s, space, k, before);
-  // What is left may be rounding error only; made orthogonal it is as good a direction as any, and better than giving up.
-  cycle.exhausted = left.norm <= exhausted_below * before;
-  const double norm_tolerance = V.single() ? norm_tolerance_fp32 : norm_tolerance_fp64;
-  const double unit = left.norm * left.scale;
-  cycle.next_is_stored = left.stored && std::abs(unit - 1) <= norm_tolerance;
-  cycle.to_unit = 1 / unit;
-  h[k + 1] = cycle.exhausted ? 0 : cycle.next_is_stored ? 1 / left.scale : left.norm;
-  const double estimate = least_squares.add(h.span().first(columns + 1)) * cycle.to_true;
+/// Ends the solve when the norm of w, which the operator gave, is not finite. `between` is what stood between A and M, where
+/// it is still there.
+bool finite_or_end(SolveFrame& s, const Vector<double>* between, const Vector<double>& w, double norm) {
+  if (std::isfinite(norm)) return true;
+  const bool left = s.options.side == Side::left;
+  const SolveFrame::Named result{left ? "M⁻¹A v" : "A M⁻¹v", &w};
+  s.end_nonfinite({between ? SolveFrame::Named{left ? "A v" : "M⁻¹v", between} : result, result},
+                  left ? "‖M⁻¹A v‖" : "‖A M⁻¹v‖");
+  return false;
+}
+
+/// The column in space.h goes into H and the least squares. False when the cycle ends with it.
+bool add_column(SolveFrame& s, Workspace& space, Cycle& cycle) {
+  const int k = space.least_squares.columns();
+  const auto column = space.h.span().first(static_cast<std::size_t>(k) + 2);
+  if (!space.pairs.H.empty()) std::ranges::copy(column, space.pairs.H.data() + k * (space.y.size() + 1));
+  double length = 0;
+  for (const double value : column) length = std::hypot(length, value);
+  cycle.part_left = column.back() / length;
+  const double estimate = space.least_squares.add(column) * cycle.to_true;
   const bool go_on = s.count(estimate);
   if (std::isfinite(estimate)) cycle.estimate = estimate;
   cycle.claims = s.seems_converged(estimate);
   return go_on && !cycle.claims && !cycle.exhausted;
 }
 
+/// One Arnoldi step for the w that the operator made of v_k: h holds V'w and w'w. A column of the basis and of H.
+bool finish_step(SolveFrame& s, Workspace& space, Cycle& cycle) {
+  const int k = space.least_squares.columns();
+  auto& h = space.h;
+  const double before = s.ops.norm_from_square(h[k + 1], space.w);
+  if (!finite_or_end(s, &space.z, space.w, before)) return false;
+  const Remainder left = orthogonalize(s, space, k, before);
+  // What is left may be rounding error only; made orthogonal it is as good a direction as any, and better than giving up.
+  cycle.exhausted = left.norm <= exhausted_below * before;
+  const double norm_tolerance = space.V.single() ? norm_tolerance_fp32 : norm_tolerance_fp64;
+  const double unit = left.norm * left.scale;
+  cycle.next_is_stored = left.stored && std::abs(unit - 1) <= norm_tolerance;
+  cycle.to_unit = 1 / unit;
+  h[k + 1] = cycle.exhausted ? 0 : cycle.next_is_stored ? 1 / left.scale : left.norm;
+  return add_column(s, space, cycle);
+}
+
+/// One Arnoldi step. False when the cycle ends with it.
+bool step(SolveFrame& s, Workspace& space, Cycle& cycle, bool flexible) {
+  const int k = space.least_squares.columns();
+  expand(s, space, space.v, space.w, k, flexible);
+  s.ops.multi_dot(space.V, k + 1, space.w, space.h.span());
+  return finish_step(s, space, cycle);
+}
+
+bool may_pair(const SolveFrame& s, const Workspace& space, const Cycle& cycle) {
+  return !space.pairs.H.empty() && cycle.pairs && space.pairs.futile < futile_pairs_allowed &&
+         cycle.part_left >= pair_after && space.least_squares.columns() + 2 < space.y.size() &&
+         s.report.iterations + 2 <= s.options.max_it;
+}
+
+/// The column of H for v₁ from B v₁ = (w₂ − B V h₁) / norm1 and B V = V₊ H; on entry space.h holds h₁ and norm1, which is
+/// the column before it.
+void second_column(Workspace& space, const PairPlan& plan, int k) {
+  auto& h = space.h;
+  const std::int64_t rows = space.y.size() + 1;
+  auto& sum = space.again;
+  for (int i = 0; i <= k; ++i) sum[i] = space.pairs.dots[2 * i + 1];
+  sum[k + 1] = plan.along;
+  for (int j = 0; j <= k; ++j) {
+    for (int i = 0; i <= j + 1; ++i) sum[i] -= space.pairs.H[j * rows + i] * h[j];
+  }
+  for (int i = 0; i <= k + 1; ++i) h[i] = sum[i] / plan.norm1;
+  h[k + 2] = plan.norm2 / plan.norm1;
+}
+
+/// Two Arnoldi steps with one reading of V for the dots and one for the update; one step where too much would cancel. False
+/// when the cycle ends with them.
+bool pair_step(SolveFrame& s, Workspace& space, Cycle& cycle) {
+  auto& [V, Z, v, w, z, h, again, y, least_squares, shared, pairs] = space;
+  const int k = least_squares.columns();
+  expand(s, space, v, w, k, false);
+  expand(s, space, w, v, k, false);
+  s.ops.pair_dot(V, k + 1, w, v, pairs.dots.span());
+  const PairPlan plan = plan_pair(pairs.dots.span(), k + 1);
+  for (int i = 0; i <= k; ++i) h[i] = pairs.dots[2 * i];
+  if (!plan.good) {
+    // Said now: z is that of w₂ already, and a single step would not see what became of w₂.
+    const double* squares = &pairs.dots[2 * (k + 1)];
+    if (!finite_or_end(s, nullptr, w, s.ops.norm_from_square(squares[0], w))) return false;
+    if (!finite_or_end(s, &z, v, s.ops.norm_from_square(squares[2], v))) return false;
+    ++pairs.futile;
+    h[k + 1] = pairs.dots[2 * (k + 1)];
+    return finish_step(s, space, cycle);
+  }
+  const VectorOps::PairScales scales{1 / plan.norm1, plan.along, 1 / plan.norm2};
+  const SumPair squares = s.ops.pair_subtract(V, k + 1, pairs.dots.span(), scales, w, v);
+  const double off = std::max(std::abs(std::sqrt(squares.first) * scales.first - 1),
+                              std::abs(std::sqrt(squares.second) * scales.second - 1));
+  cycle.pairs = off <= pair_ends_at;
+  cycle.next_is_stored = true;
+  v.swap(w);  // the caller takes the next vector from w
+  h[k + 1] = plan.norm1;
+  if (!add_column(s, space, cycle)) return false;
+  second_column(space, plan, k);
+  return add_column(s, space, cycle) && off <= cycle_ends_at;
+}
+
 void update_solution(SolveFrame& s, Workspace& space, bool flexible) {
-  auto& [V, Z, v, w, z, h, again, y, least_squares, shared] = space;
+  auto& [V, Z, v, w, z, h, again, y, least_squares, shared, pairs] = space;
   const auto used = y.span().first(static_cast<std::size_t>(least_squares.columns()));
   least_squares.solve(used);
   if (flexible) {
@@ -166,7 +252,7 @@ void update_solution(SolveFrame& s, Workspace& space, bool flexible) {
 /// Starts a cycle from the frame's residual, which is v, and fills the basis. The number of columns is that of the least
 /// squares.
 Cycle run_cycle(SolveFrame& s, Workspace& space, double norm, bool flexible) {
-  auto& [V, Z, v, w, z, h, again, y, least_squares, shared] = space;
+  auto& [V, Z, v, w, z, h, again, y, least_squares, shared, pairs] = space;
   Cycle cycle;
   if (s.options.side == Side::left) {
     s.precondition(v, z);
@@ -188,7 +274,8 @@ Cycle run_cycle(SolveFrame& s, Workspace& space, double norm, bool flexible) {
   cycle.estimate = norm;
   s.ops.store(inverse, v, V, 0);
   const double floor = V.single() ? fp32_cycle_depth * norm : 0;
-  for (int k = 1; !s.at_limit() && step(s, space, cycle, flexible); ++k) {
+  while (!s.at_limit() && (may_pair(s, space, cycle) ? pair_step(s, space, cycle) : step(s, space, cycle, flexible))) {
+    const int k = least_squares.columns();
     if (k == static_cast<int>(y.size()) || cycle.estimate < floor) break;
     if (!cycle.next_is_stored) s.ops.store(cycle.to_unit, w, V, k);
     v.swap(w);
@@ -222,7 +309,7 @@ std::int64_t gmres_bytes(std::int64_t n, const KrylovOptions& options, bool flex
   // In floating point: with a long restart the products pass 64 bits.
   const double basis = static_cast<double>(Basis::bytes(n, 1, single)), vector = 8.0 * static_cast<double>(n);
   return saturated_bytes(basis * columns + (flexible ? basis * columns : 0.0) + own_vectors * vector +
-                         8.0 * columns * columns);
+                         8.0 * columns * columns * (columns <= longest_paired_basis ? 2 : 1));
 }
 
 void run_gmres(SolveFrame& s, bool flexible) {

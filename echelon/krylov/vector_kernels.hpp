@@ -48,6 +48,23 @@ struct BasisKernels {
   void (*store_scaled)(double a, double* w, T* v, std::int64_t n);
 };
 
+/// Two steps of Gram-Schmidt at once: u₁ = w₁ − V h₁, v₁ = scale₁ u₁, u₂ = w₂ − V h₂ − along v₁, v₂ = scale₂ u₂.
+struct PairStep {
+  const double* h;  // of column j: h₁ at 2j, h₂ at 2j + 1
+  double scale1, along, scale2;
+  double *column1, *column2;  // v₁ and v₂ go here, aligned to 64 bytes
+};
+
+/// The work on a basis.
+struct BasisTable {
+  BasisKernels<double> fp64;
+  BasisKernels<float> fp32;
+  /// sums[2j], sums[2j + 1] = column j · w₁, · w₂ for j < count; behind them w₁·w₁, w₁·w₂, w₂·w₂
+  void (*pair_dot)(ColumnsView<double> V, const double* w1, const double* w2, double* sums, std::int64_t n);
+  /// The step; w₁ ← v₁, w₂ ← v₂; returns {u₁·u₁, u₂·u₂}
+  SumPair (*pair_subtract)(ColumnsView<double> V, const PairStep& step, double* w1, double* w2, std::int64_t n);
+};
+
 struct VectorKernels {
   double (*dot)(const double* x, const double* y, std::int64_t n);
   /// {x·y, x·x}
@@ -64,13 +81,14 @@ struct VectorKernels {
   void (*bicgstab_direction)(double beta, double omega, const double* r, const double* v, double* p, std::int64_t n);
   /// x ← x + alpha p̂ + omega ŝ, r ← s − omega t; returns {shadow·r, r·r}
   SumPair (*bicgstab_update)(const BicgstabStep& step, std::int64_t begin, std::int64_t n);
-  BasisKernels<double> fp64;
-  BasisKernels<float> fp32;
+  BasisTable basis;
 };
 
 /// The kernels of the best instruction set this CPU has; asked afresh, so that a test can look at each set.
 VectorKernels choose_vector_kernels();
-/// The same, chosen once.
+/// Its part on bases.
+BasisTable choose_basis_kernels();
+/// All of them, chosen once.
 const VectorKernels& vector_kernels();
 
 }  // namespace echelon

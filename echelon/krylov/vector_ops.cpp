@@ -45,7 +45,7 @@ VectorOps::VectorOps(std::int64_t n, int columns, const Communicator& communicat
     : n_(n),
       communicator_(communicator),
       kernels_(vector_kernels()),
-      columns_(std::max(columns + 1, 2)),
+      columns_(2 * columns + 3),
       partial_(std::max<std::int64_t>(reduction::chunks(n), 1) * columns_),
       negated_(columns_) {}
 
@@ -95,13 +95,15 @@ double VectorOps::sum_chunks(Work work, Order order) {
 }
 
 template <class Work>
-SumPair VectorOps::sum_chunk_pairs(Work work) {
+SumPair VectorOps::sum_chunk_pairs(Work work, Order order) {
   double* sums = partial_.data();
-  for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t count) {
-    const SumPair pair = work(begin, count);
-    sums[2 * c] = pair.first;
-    sums[2 * c + 1] = pair.second;
-  });
+  for_chunks(
+      [&](std::int64_t c, std::int64_t begin, std::int64_t count) {
+        const SumPair pair = work(begin, count);
+        sums[2 * c] = pair.first;
+        sums[2 * c + 1] = pair.second;
+      },
+      order);
   double total[2];
   tree_and_reduce(2, total);
   return {total[0], total[1]};
@@ -170,7 +172,7 @@ SumPair VectorOps::bicgstab_update(const BicgstabStep& step) {
 
 double VectorOps::subtract(double a, const V& v, V& r) {
   return sum_chunks([&](auto at, auto n) {
-    return kernels_.fp64.subtract({v.data() + at, 0, 1, v.data() + at + n}, &a, r.data() + at, n);
+    return kernels_.basis.fp64.subtract({v.data() + at, 0, 1, v.data() + at + n}, &a, r.data() + at, n);
   });
 }
 
@@ -180,9 +182,9 @@ void VectorOps::multi_dot(const Basis& basis, int count, const V& w, std::span<d
   for_chunks([&](std::int64_t c, std::int64_t at, std::int64_t n) {
     double* out = sums + c * columns;
     if (basis.single()) {
-      kernels_.fp32.multi_dot(basis.fp32(count, at, at + n), w.data() + at, out, n);
+      kernels_.basis.fp32.multi_dot(basis.fp32(count, at, at + n), w.data() + at, out, n);
     } else {
-      kernels_.fp64.multi_dot(basis.fp64(count, at, at + n), w.data() + at, out, n);
+      kernels_.basis.fp64.multi_dot(basis.fp64(count, at, at + n), w.data() + at, out, n);
     }
   });
   tree_and_reduce(columns, h.first(static_cast<std::size_t>(columns)));
@@ -193,8 +195,8 @@ double VectorOps::subtract(const Basis& basis, std::span<const double> h, V& w) 
   return sum_chunks(
       [&](auto at, auto n) {
         const std::int64_t next = std::max<std::int64_t>(at - reduction::chunk, 0);
-        if (basis.single()) return kernels_.fp32.subtract(basis.fp32(count, at, next), h.data(), w.data() + at, n);
-        return kernels_.fp64.subtract(basis.fp64(count, at, next), h.data(), w.data() + at, n);
+        if (basis.single()) return kernels_.basis.fp32.subtract(basis.fp32(count, at, next), h.data(), w.data() + at, n);
+        return kernels_.basis.fp64.subtract(basis.fp64(count, at, next), h.data(), w.data() + at, n);
       },
       Order::backward);
 }
@@ -206,11 +208,32 @@ double VectorOps::subtract_and_store(Basis& basis, std::span<const double> h, do
         const std::int64_t next = std::max<std::int64_t>(at - reduction::chunk, 0);
         double* out = w.data() + at;
         if (basis.single()) {
-          return kernels_.fp32.subtract_and_store(basis.fp32(count, at, next), h.data(), {scale, basis.column32(to) + at},
-                                                  out, n);
+          return kernels_.basis.fp32.subtract_and_store(basis.fp32(count, at, next), h.data(),
+                                                        {scale, basis.column32(to) + at}, out, n);
         }
-        return kernels_.fp64.subtract_and_store(basis.fp64(count, at, next), h.data(), {scale, basis.column64(to) + at}, out,
-                                                n);
+        return kernels_.basis.fp64.subtract_and_store(basis.fp64(count, at, next), h.data(),
+                                                      {scale, basis.column64(to) + at}, out, n);
+      },
+      Order::backward);
+}
+
+void VectorOps::pair_dot(const Basis& basis, int count, const V& w1, const V& w2, std::span<double> h) {
+  const int columns = 2 * count + 3;
+  double* sums = partial_.data();
+  for_chunks([&](std::int64_t c, std::int64_t at, std::int64_t n) {
+    kernels_.basis.pair_dot(basis.fp64(count, at, at + n), w1.data() + at, w2.data() + at, sums + c * columns, n);
+  });
+  tree_and_reduce(columns, h.first(static_cast<std::size_t>(columns)));
+}
+
+SumPair VectorOps::pair_subtract(Basis& basis, int count, std::span<const double> h, const PairScales& scales, V& w1,
+                                 V& w2) {
+  return sum_chunk_pairs(
+      [&](auto at, auto n) {
+        const std::int64_t next = std::max<std::int64_t>(at - reduction::chunk, 0);
+        const PairStep step{
+            h.data(), scales.first, scales.along, scales.second, basis.column64(count) + at, basis.column64(count + 1) + at};
+        return kernels_.basis.pair_subtract(basis.fp64(count, at, next), step, w1.data() + at, w2.data() + at, n);
       },
       Order::backward);
 }
@@ -224,9 +247,9 @@ void VectorOps::combine(const Basis& basis, std::span<const double> y, V& u) {
 void VectorOps::store(double a, V& w, Basis& basis, int j) {
   for_chunks([&](auto, auto at, auto n) {
     if (basis.single()) {
-      kernels_.fp32.store_scaled(a, w.data() + at, basis.column32(j) + at, n);
+      kernels_.basis.fp32.store_scaled(a, w.data() + at, basis.column32(j) + at, n);
     } else {
-      kernels_.fp64.store_scaled(a, w.data() + at, basis.column64(j) + at, n);
+      kernels_.basis.fp64.store_scaled(a, w.data() + at, basis.column64(j) + at, n);
     }
   });
 }

@@ -72,6 +72,14 @@ class VectorOps {
   /// The same, then column `to` ← scale w rounded to the basis' precision, w ← column `to`; returns w·w as it was before
   /// scaling. The column must not be one of those subtracted.
   double subtract_and_store(Basis& basis, std::span<const double> h, double scale, int to, V& w);
+  /// The same for two vectors and one read of the columns (an FP64 basis): h[2j], h[2j + 1] = column j · w₁, · w₂ for
+  /// j < count, behind them w₁·w₁, w₁·w₂ and w₂·w₂.
+  void pair_dot(const Basis& basis, int count, const V& w1, const V& w2, std::span<double> h);
+  /// The two steps of vector_kernels.hpp on the first `count` columns, into the two columns behind them.
+  struct PairScales {
+    double first, along, second;
+  };
+  SumPair pair_subtract(Basis& basis, int count, std::span<const double> h, const PairScales& scales, V& w1, V& w2);
   /// u ← Σ y[j] column j
   void combine(const Basis& basis, std::span<const double> y, V& u);
   /// column j ← a w rounded to the basis' precision, and w ← column j
@@ -84,7 +92,7 @@ class VectorOps {
   template <class Work>
   double sum_chunks(Work work, Order order = Order::forward);
   template <class Work>
-  SumPair sum_chunk_pairs(Work work);
+  SumPair sum_chunk_pairs(Work work, Order order = Order::forward);
   /// The tree over chunks of `columns` sums a chunk; the totals end in totals[0 … columns).
   void tree_and_reduce(int columns, std::span<double> totals);
 

@@ -6,6 +6,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/krylov/krylov.hpp"
+#include "echelon/precond/ilu.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/reference/small_systems.hpp"
@@ -73,6 +74,34 @@ TEST(Gmres, EqualsTheTextbookVersionIterationByIteration) {
       }
       for (std::int64_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], static_cast<double>(plain.x[i]), 1e-10);
     }
+  }
+}
+
+TEST(Gmres, TwoStepsAtOnceIterateAsSingleOnes) {
+  const auto [A, b] = convection(20);
+  const auto factors = ilu(A);
+  for (const int restart : {4, 10, 30, 31}) {
+    int calls = 0, calls_then = 0, pairs = 0;
+    const FunctionPreconditioner<double> M([&](const Vector<double>& r, Vector<double>& z) {
+      factors.apply(r, z);
+      ++calls;
+    });
+    const auto monitor = [&](std::int64_t, double) {
+      pairs += calls - calls_then == 2;
+      calls_then = calls;
+      return Verdict::proceed;
+    };
+    Vector<double> x(A.rows(), 0.0), y(A.rows(), 0.0);
+    const Report paired = gmres(A, b, x, M, {.rtol = 1e-10, .restart = restart, .monitor = monitor});
+    // The flexible method takes one step at a time.
+    const Report single = fgmres(A, b, y, M, {.rtol = 1e-10, .restart = restart});
+    EXPECT_TRUE(paired.converged) << paired.message;
+    EXPECT_GE(pairs, paired.iterations / 5) << restart;
+    ASSERT_EQ(paired.history.size(), single.history.size());
+    for (std::size_t k = 0; k < paired.history.size(); ++k) {
+      EXPECT_NEAR(paired.history[k] / single.history[k], 1, 1e-5) << "restart " << restart << ", iteration " << k;
+    }
+    EXPECT_LE(reference::exact_residual_norm(A, b, x), 1e-10L * 1.001L * reference::exact_norm(b));
   }
 }
 

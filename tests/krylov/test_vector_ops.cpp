@@ -156,6 +156,50 @@ TEST_P(ThreadCounts, BasisWorkHasTheSpecifiedBits) {
   }
 }
 
+TEST_P(ThreadCounts, TwoStepsAtOnceHaveTheBitsOfOneAfterTheOther) {
+  for (const std::int64_t n : lengths) {
+    for (const int count : {1, 2, 3, 4, 5, 7, 8, 9}) {
+      SCOPED_TRACE(testing::Message() << n << " rows, " << count << " columns");
+      VectorOps ops(n, count + 2);
+      Basis basis(n, count + 2, false);
+      for (int j = 0; j < count; ++j) {
+        auto column = random_vector(n, 20 + static_cast<unsigned>(j));
+        ops.store(1.0, column, basis, j);
+      }
+      auto w1 = random_vector(n, 7), w2 = random_vector(n, 8);
+      const auto size = static_cast<std::size_t>(count);
+      std::vector<double> both(2 * size + 3), one(size + 1), other(size + 1);
+      ops.pair_dot(basis, count, w1, w2, both);
+      ops.multi_dot(basis, count, w1, one);
+      ops.multi_dot(basis, count, w2, other);
+      for (std::size_t j = 0; j < size; ++j) {
+        EXPECT_EQ(both[2 * j], one[j]);
+        EXPECT_EQ(both[2 * j + 1], other[j]);
+      }
+      EXPECT_EQ(both[2 * size], one[size]);
+      EXPECT_EQ(both[2 * size + 1], plain_dot(w1, w2));
+      EXPECT_EQ(both[2 * size + 2], other[size]);
+
+      auto plain1 = w1.clone(), plain2 = w2.clone();
+      const SumPair squares = ops.pair_subtract(basis, count, both, {1.3, 0.6, 0.8}, w1, w2);
+      std::vector<double> stored(2 * (size + 2) + 3);
+      ops.pair_dot(basis, count + 2, w1, w2, stored);
+      one.pop_back(), other.pop_back();
+      EXPECT_EQ(squares.first, ops.subtract_and_store(basis, one, 1.3, count, plain1));
+      other.push_back(0.6);
+      EXPECT_EQ(squares.second, ops.subtract_and_store(basis, other, 0.8, count + 1, plain2));
+      for (std::int64_t i = 0; i < n; ++i) {
+        ASSERT_EQ(w1[i], plain1[i]) << "element " << i;
+        ASSERT_EQ(w2[i], plain2[i]) << "element " << i;
+      }
+      // The columns themselves, through products with them.
+      std::vector<double> want(stored.size());
+      ops.pair_dot(basis, count + 2, w1, w2, want);
+      EXPECT_EQ(stored, want);
+    }
+  }
+}
+
 TEST(VectorOps, EveryInstructionSetOfThisMachineGivesTheSameBits) {
   const std::int64_t n = 1000;
   const auto x = random_vector(n, 5), y = random_vector(n, 6);
@@ -172,7 +216,7 @@ TEST(VectorOps, EveryInstructionSetOfThisMachineGivesTheSameBits) {
     EXPECT_EQ(square, plain_dot(r, r)) << hwy::TargetName(target);
     double sums[3];
     const ColumnsView<double> columns{x.data(), n / 2, 2, x.data()};
-    kernels.fp64.multi_dot(columns, y.data(), sums, n / 2);
+    kernels.basis.fp64.multi_dot(columns, y.data(), sums, n / 2);
     EXPECT_EQ(sums[0], plain_dot(x.data(), y.data(), n / 2)) << hwy::TargetName(target);
     EXPECT_EQ(sums[1], plain_dot(x.data() + n / 2, y.data(), n / 2)) << hwy::TargetName(target);
   }
