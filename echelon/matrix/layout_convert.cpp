@@ -2,6 +2,7 @@
 #include "echelon/matrix/layout_convert.hpp"
 
 #include <fmt/format.h>
+#include <hwy/cache_control.h>
 
 #include <algorithm>
 
@@ -12,22 +13,40 @@
 namespace echelon {
 namespace {
 
-/// move(view, panel, pieces, entry, its first value in user order) for all panels and entries.
-template <class Move>
-void for_each_panel(const Layout& layout, const Move& move) {
+/// Above so many bytes what was written has left the caches before anybody reads it.
+bool past_caches(std::size_t bytes) { return bytes > std::size_t{32} << 20; }
+
+/// The panel's first line in user order, counted from the grid's first.
+std::int64_t first_line(const Wavefront& front, const Panel& panel) {
+  const int line = front.mirrored ? panel.end_y - 1 : panel.y;
+  const Ijk point = front.turn({0, line - front.c * panel.z, panel.z});
+  return std::int64_t{point.k} * front.ny + point.j;
+}
+
+/// move(view, panel of an entry) for all panels and entries.
+template <class User, class Move>
+void for_each_panel(const Layout& layout, User* user, const Move& move) {
   const LayoutView& view = layout.view();
+  const std::int64_t block = std::int64_t{view.rows} * view.columns;
 #pragma omp parallel num_threads(threads_for(layout.size()))
   {
-    PanelBlock panels;
+    PartPanels now;
 #pragma omp for schedule(dynamic)
     for (int part = 0; part < walk_parts(view); ++part) {
-      walk_part(view, part, panels, [&](const PanelBlock& now) {
-        for (int e = view.entries.begin; e < view.entries.end; ++e) {
-          const std::int64_t entry = e * view.points * view.rows * view.columns;
-          for (const Panel& panel : now.panels) move(view, panel, now.pieces_of(panel).data(), e, entry);
+      list_panels(view, part, now);
+      for (int e = view.entries.begin; e < view.entries.end; ++e) {
+        for (const Panel& panel : now.panels) {
+          // What comes next: the next panel, or the first one of the next entry.
+          const bool last = &panel == &now.panels.back();
+          const Panel& next = last ? now.panels.front() : *(&panel + 1);
+          const std::int64_t next_entry = last && e + 1 < view.entries.end ? e + 1 : e;
+          const std::int64_t ahead = next_entry * view.points + first_line(view.front, next) * view.front.nx;
+          move(view, EntryPanel<User>{panel, now.pieces_of(panel), e, user + e * view.points * block, user + ahead * block});
         }
-      });
+      }
     }
+    // Streamed stores are ordered by nothing else.
+    hwy::FlushStream();
   }
 }
 
@@ -80,10 +99,9 @@ template <class User, class Laid>
 void to_layout(const Layout& layout, std::span<const User> user, std::span<Laid> laid) {
   check(layout, static_cast<std::int64_t>(user.size()), static_cast<std::int64_t>(laid.size()), sizeof(Laid));
   if (layout.size() == 0) return;
-  const auto into = panel_moves<User, Laid>(layout.view().rows, layout.view().columns).into;
-  for_each_panel(layout, [&](const LayoutView& view, const Panel& panel, const Piece* pieces, int e, std::int64_t entry) {
-    into(view, panel, pieces, e, user.data() + entry, laid.data());
-  });
+  const auto moves = panel_moves<User, Laid>(layout.view().rows, layout.view().columns);
+  const auto into = past_caches(laid.size_bytes()) ? moves.into_past_caches : moves.into;
+  for_each_panel(layout, user.data(), [&](const LayoutView& view, const auto& now) { into(view, now, laid.data()); });
   clear_padding(layout, laid);
 }
 
@@ -91,10 +109,9 @@ template <class User, class Laid>
 void to_user(const Layout& layout, std::span<const Laid> laid, std::span<User> user) {
   check(layout, static_cast<std::int64_t>(user.size()), static_cast<std::int64_t>(laid.size()), sizeof(Laid));
   if (layout.size() == 0) return;
-  const auto out = panel_moves<User, Laid>(layout.view().rows, layout.view().columns).out;
-  for_each_panel(layout, [&](const LayoutView& view, const Panel& panel, const Piece* pieces, int e, std::int64_t entry) {
-    out(view, panel, pieces, e, user.data() + entry, laid.data());
-  });
+  const auto moves = panel_moves<User, Laid>(layout.view().rows, layout.view().columns);
+  const auto out = past_caches(laid.size_bytes()) ? moves.out_past_caches : moves.out;
+  for_each_panel(layout, user.data(), [&](const LayoutView& view, const auto& now) { out(view, now, laid.data()); });
 }
 
 template void clear_padding<double>(const Layout&, std::span<double>);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One panel of one stencil entry between user order and a layout, for every SIMD target.
-// One value a point: squares of lanes × lanes (lines × levels) are turned in registers; the ragged rest goes one by one.
+// One value a point: squares of lanes × lanes (lines × levels) are turned in registers, masked at the ends of lines.
 // A block a point: along each line a few levels at a time, so that whole blocks are read and runs of rows written in turn.
 // Bytes a value: read once, written once.
 #include <algorithm>
+#include <span>
 #include <type_traits>
+#include <utility>
 
 #include "echelon/base/small_block.hpp"
 #include "echelon/matrix/layout_convert_panel.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "echelon/matrix/layout_convert_host.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -32,6 +35,41 @@ struct Lines {
     return entry + ((std::int64_t{p.k} * front.ny + p.j) * front.nx + p.i) * block;
   }
   std::int64_t step() const { return front.mirrored ? -block : block; }
+};
+
+/// Lines y … end_y − 1 and levels level … end − 1, some of their points outside the grid.
+struct Corner {
+  int y, end_y, level, end;
+};
+
+/// Asks for memory before it is needed.
+template <class User, class Laid>
+struct Ahead {
+  Ahead(const LayoutView& view, const EntryPanel<User>& now, const Laid* to)
+      : pieces(now.pieces), e(now.e), laid(to), next(now.ahead) {
+    // The next panel is nearly always as large as this one.
+    end = next + std::int64_t{now.panel.end_y - now.panel.y} * view.front.nx * view.rows * view.columns;
+  }
+  std::span<const Piece> pieces;
+  int e;
+  const Laid* laid;
+  const User *next, *end;
+
+  /// The next cache lines of the next panel in user order.
+  HWY_INLINE void user(int cache_lines) {
+    constexpr std::ptrdiff_t values = 64 / sizeof(User);
+    for (int n = 0; n < cache_lines && end - next >= values; ++n, next += values) hwy::Prefetch(next);
+  }
+  /// This line at a level of the panel, counted from its first; not where a whole cache line will be written unread.
+  template <bool into_layout>
+  HWY_INLINE void layout(int y, int level) const {
+    if (level >= static_cast<int>(pieces.size())) return;
+    const Piece& piece = pieces[static_cast<std::size_t>(level)];
+    const auto place =
+        reinterpret_cast<std::intptr_t>(laid) + piece.place.at(e, y - piece.y, 0) * static_cast<std::intptr_t>(sizeof(Laid));
+    if (into_layout && sizeof(Laid) == sizeof(double) && place % 64 == 0) return;
+    hwy::Prefetch(reinterpret_cast<const char*>(place));
+  }
 };
 
 // Squares of 4 × 4 and 8 × 8 doubles; other widths and scalars go one by one.
@@ -70,13 +108,23 @@ HWY_INLINE void turn(Row (&r)[side]) {
 HWY_INLINE Row load(const double* from) { return hn::LoadU(Square(), from); }
 HWY_INLINE Row load(const float* from) { return hn::PromoteTo(Square(), hn::LoadU(hn::Rebind<float, Square>(), from)); }
 HWY_INLINE void store(Row values, double* to) { hn::StoreU(values, Square(), to); }
+/// Past the caches where a row is a cache line; halves of lines would be written twice.
+HWY_INLINE void store_past_caches(Row values, double* to) {
+  if (side == 8 && reinterpret_cast<std::uintptr_t>(to) % 64 == 0) {
+    hn::Stream(values, Square(), to);
+  } else {
+    store(values, to);
+  }
+}
 HWY_INLINE void store(Row values, float* to) {
   const hn::Rebind<float, Square> narrow;
   hn::StoreU(hn::DemoteTo(narrow, values), narrow, to);
 }
 
+HWY_INLINE void store_past_caches(Row values, float* to) { store(values, to); }
+
 /// Lines y … y + side − 1 at the levels of `pieces` (the first is `level`), all with a point there.
-template <bool into_layout, class User, class Laid>
+template <bool into_layout, bool past_caches, class User, class Laid>
 HWY_INLINE void move_square(const Lines<User>& lines, int y, int level, const Piece* pieces, int e, Laid* laid) {
   Row r[side];
   const bool mirrored = lines.front.mirrored;
@@ -89,7 +137,14 @@ HWY_INLINE void move_square(const Lines<User>& lines, int y, int level, const Pi
       if (mirrored) r[n] = hn::Reverse(Square(), r[n]);
     }
     turn(r);
-    for (int n = 0; n < side; ++n) store(r[n], laid + pieces[n].place.at(e, y - pieces[n].y, 0));
+    for (int n = 0; n < side; ++n) {
+      Laid* to = laid + pieces[n].place.at(e, y - pieces[n].y, 0);
+      if constexpr (past_caches) {
+        store_past_caches(r[n], to);
+      } else {
+        store(r[n], to);
+      }
+    }
   } else {
     for (int n = 0; n < side; ++n) r[n] = load(laid + pieces[n].place.at(e, y - pieces[n].y, 0));
     turn(r);
@@ -99,33 +154,113 @@ HWY_INLINE void move_square(const Lines<User>& lines, int y, int level, const Pi
     }
   }
 }
-#else
-constexpr int side = 0;
-template <bool into_layout, class User, class Laid>
-void move_square(const Lines<User>&, int, int, const Piece*, int, Laid*) {}
-#endif
 
-template <bool into_layout, class User, class Laid>
-void move_scalar(const Lines<User>& lines, int y, const Piece* pieces, int begin, int end, int e, Laid* laid) {
-  const int start = lines.front.line_start(y, lines.z), first_level = pieces[0].level;
-  begin = std::max(begin, start), end = std::min(end, start + lines.front.nx);
-  if (begin >= end) return;
-  User* user = lines.at(y, begin);
-  const std::int64_t step = lines.step();
-  for (int level = begin; level < end; ++level, user += step) {
-    const Piece& piece = pieces[level - first_level];
-    Laid& there = laid[piece.place.at(e, y - piece.y, 0)];
-    if constexpr (into_layout) {
-      there = static_cast<Laid>(*user);
-    } else {
-      *user = static_cast<User>(there);
-    }
+/// Lanes begin … end − 1; none when end ≤ begin.
+template <class D>
+HWY_INLINE hn::Mask<D> lanes(D d, int begin, int end) {
+  const auto within = [](int lane) { return static_cast<std::size_t>(std::clamp(lane, 0, side)); };
+  return hn::AndNot(hn::FirstN(d, within(begin)), hn::FirstN(d, within(end)));
+}
+template <class T>
+using Narrow = hn::Rebind<std::remove_const_t<T>, Square>;
+template <class T>
+HWY_INLINE Row load(const T* from, int begin, int end) {
+  const Narrow<T> d;
+  const auto values = hn::MaskedLoad(lanes(d, begin, end), d, from);
+  if constexpr (sizeof(T) == sizeof(double)) {
+    return values;
+  } else {
+    return hn::PromoteTo(Square(), values);
+  }
+}
+template <class T>
+HWY_INLINE void store(Row values, T* to, int begin, int end) {
+  const Narrow<T> d;
+  if constexpr (sizeof(T) == sizeof(double)) {
+    hn::BlendedStore(values, lanes(d, begin, end), d, to);
+  } else {
+    hn::BlendedStore(hn::DemoteTo(d, values), lanes(d, begin, end), d, to);
   }
 }
 
+/// The points of the grid in a square at the ends of lines. Lanes without a point are neither read nor written.
 template <bool into_layout, class User, class Laid>
-void move_scalars(const LayoutView& view, const Panel& panel, const Piece* pieces, int e, User* entry, Laid* laid) {
-  const Lines<User> lines{entry, view.front, panel.z, 1};
+HWY_INLINE void move_ragged(const Lines<User>& lines, const Corner& at, const Piece* pieces, int e, Laid* laid) {
+  Row r[side];
+  const bool mirrored = lines.front.mirrored;
+  User* first = lines.at(at.y, mirrored ? at.level + side - 1 : at.level);
+  const std::int64_t stride = lines.at(at.y + 1, at.level) - lines.at(at.y, at.level);
+  // Of line n the levels begin … end − 1, counted from the square's first; in memory from its other side when mirrored.
+  const auto levels_of = [&](int n) {
+    const int start = lines.front.line_start(at.y + n, lines.z) - at.level;
+    const int begin = std::max(start, 0);
+    const int end = at.y + n < at.end_y ? std::min(start + lines.front.nx, at.end - at.level) : 0;
+    return mirrored ? std::pair(side - end, side - begin) : std::pair(begin, end);
+  };
+  const auto lines_of = [&](int n) {
+    const int begin = pieces[n].y - at.y;
+    return std::pair(begin, std::min(begin + pieces[n].count, at.end_y - at.y));
+  };
+  const int levels = at.end - at.level;
+  if constexpr (into_layout) {
+    for (int n = 0; n < side; ++n) {
+      const auto [begin, end] = levels_of(n);
+      r[n] = load(first + n * stride, begin, end);
+      if (mirrored) r[n] = hn::Reverse(Square(), r[n]);
+    }
+    turn(r);
+    for (int n = 0; n < levels; ++n) {
+      const auto [begin, end] = lines_of(n);
+      store(r[n], laid + pieces[n].place.at(e, at.y - pieces[n].y, 0), begin, end);
+    }
+  } else {
+    for (int n = 0; n < side; ++n) r[n] = hn::Zero(Square());
+    for (int n = 0; n < levels; ++n) {
+      const auto [begin, end] = lines_of(n);
+      r[n] = load(laid + pieces[n].place.at(e, at.y - pieces[n].y, 0), begin, end);
+    }
+    turn(r);
+    for (int n = 0; n < side; ++n) {
+      const auto [begin, end] = levels_of(n);
+      if (mirrored) r[n] = hn::Reverse(Square(), r[n]);
+      store(r[n], first + n * stride, begin, end);
+    }
+  }
+}
+#else
+constexpr int side = 0;
+template <bool into_layout, bool past_caches, class User, class Laid>
+void move_square(const Lines<User>&, int, int, const Piece*, int, Laid*) {}
+
+template <bool into_layout, class User, class Laid>
+void move_ragged(const Lines<User>& lines, const Corner& at, const Piece* pieces, int e, Laid* laid) {
+  const std::int64_t step = lines.step();
+  for (int y = at.y; y < at.end_y; ++y) {
+    const int start = lines.front.line_start(y, lines.z);
+    const int begin = std::max(at.level, start), end = std::min(at.end, start + lines.front.nx);
+    if (begin >= end) continue;
+    User* user = lines.at(y, begin);
+    for (int level = begin; level < end; ++level, user += step) {
+      const Piece& piece = pieces[level - at.level];
+      Laid& there = laid[piece.place.at(e, y - piece.y, 0)];
+      if constexpr (into_layout) {
+        there = static_cast<Laid>(*user);
+      } else {
+        *user = static_cast<User>(there);
+      }
+    }
+  }
+}
+#endif
+
+template <bool into_layout, bool past_caches, class User, class Laid>
+void move_scalars(const LayoutView& view, const EntryPanel<User>& now, Laid* laid) {
+  constexpr int levels_ahead = 48;
+  const Panel& panel = now.panel;
+  const Piece* pieces = now.pieces.data();
+  const int e = now.e;
+  const Lines<User> lines{now.entry, view.front, panel.z, 1};
+  Ahead<User, Laid> ahead(view, now, laid);
   constexpr int wide = side > 0 ? side : panel_lines;
   for (int y = panel.y; y < panel.end_y; y += wide) {
     const int end_y = std::min(y + wide, panel.end_y);
@@ -133,10 +268,15 @@ void move_scalars(const LayoutView& view, const Panel& panel, const Piece* piece
     const int from = view.front.line_start(end_y - 1, panel.z), to = view.front.line_start(y, panel.z) + view.front.nx;
     for (int level = panel.level; level < panel.end_level; level += wide) {
       const int end = std::min(level + wide, panel.end_level);
+      if (past_caches) {
+        ahead.user(wide);
+        for (int n = 0; n < wide; ++n) ahead.template layout<into_layout>(y, level - panel.level + levels_ahead + n);
+      }
+      if (end <= to - view.front.nx || level >= from + view.front.nx) continue;
       if (side > 0 && end_y - y == side && end - level == side && from <= level && end <= to) {
-        move_square<into_layout>(lines, y, level, pieces + (level - panel.level), e, laid);
+        move_square<into_layout, past_caches>(lines, y, level, pieces + (level - panel.level), e, laid);
       } else {
-        for (int line = y; line < end_y; ++line) move_scalar<into_layout>(lines, line, pieces, level, end, e, laid);
+        move_ragged<into_layout>(lines, Corner{y, end_y, level, end}, pieces + (level - panel.level), e, laid);
       }
     }
   }
@@ -144,10 +284,15 @@ void move_scalars(const LayoutView& view, const Panel& panel, const Piece* piece
 
 /// R > 0 fixes rows and columns at R; R = 0 takes them from the view.
 template <bool into_layout, int R, class User, class Laid>
-void move_blocks(const LayoutView& view, const Panel& panel, const Piece* pieces, int e, User* entry, Laid* laid) {
+void move_blocks(const LayoutView& view, const EntryPanel<User>& now, Laid* laid) {
+  const Panel& panel = now.panel;
+  const Piece* pieces = now.pieces.data();
+  const int e = now.e;
   constexpr int levels_at_once = 8;
   const int rows = extent<R>(view.rows), columns = extent<R>(view.columns);
-  const Lines<User> lines{entry, view.front, panel.z, std::int64_t{rows} * columns};
+  const Lines<User> lines{now.entry, view.front, panel.z, std::int64_t{rows} * columns};
+  Ahead<User, Laid> ahead(view, now, laid);
+  const int cache_lines = static_cast<int>(levels_at_once * lines.block * static_cast<int>(sizeof(User)) / 64) + 1;
   const std::int64_t step = lines.step();
   for (int from = panel.level; from < panel.end_level; from += levels_at_once) {
     for (int y = panel.y; y < panel.end_y; ++y) {
@@ -155,6 +300,7 @@ void move_blocks(const LayoutView& view, const Panel& panel, const Piece* pieces
       const int begin = std::max(from, start);
       const int end = std::min({from + levels_at_once, panel.end_level, start + view.front.nx});
       if (begin >= end) continue;
+      ahead.user(cache_lines);
       User* user = lines.at(y, begin);
       for (int level = begin; level < end; ++level, user += step) {
         const Piece& piece = pieces[level - panel.level];
@@ -178,14 +324,17 @@ void move_blocks(const LayoutView& view, const Panel& panel, const Piece* pieces
 template <class User, class Laid>
 PanelMoves<User, Laid> choose(int rows, int columns) {
   const auto both = []<int R>() -> PanelMoves<User, Laid> {
-    return {move_blocks<true, R, const User, Laid>, move_blocks<false, R, User, const Laid>};
+    const auto into = move_blocks<true, R, const User, Laid>;
+    const auto out = move_blocks<false, R, User, const Laid>;
+    return {into, into, out, out};
   };
   if (rows != columns) return both.template operator()<0>();
   switch (rows) {
     // Squares are of doubles: float to float goes point by point, as a 1 × 1 block.
     case 1:
       if constexpr (std::is_same_v<User, double>) {
-        return {move_scalars<true, const User, Laid>, move_scalars<false, User, const Laid>};
+        return {move_scalars<true, false, const User, Laid>, move_scalars<true, true, const User, Laid>,
+                move_scalars<false, false, User, const Laid>, move_scalars<false, true, User, const Laid>};
       } else {
         return both.template operator()<1>();
       }

@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels of layout conversion: one panel of one stencil entry, either way, compiled for each SIMD target and block
-// size and chosen at run time. `entry` is the entry's first value in user order; `pieces` has one for each level of the
-// panel.
+// size and chosen at run time. While one panel moves, the next is asked for from its first cache line to its last: an order
+// that the hardware foresees, unlike that of the squares.
 #pragma once
 
 #include "echelon/matrix/layout_panels.hpp"
 
 namespace echelon {
 
+/// A panel of entry e, whose first value in user order is at `entry`; `ahead` is where the next panel begins there.
+template <class User>
+struct EntryPanel {
+  const Panel& panel;
+  std::span<const Piece> pieces;  // one a level
+  int e;
+  User* entry;
+  const User* ahead;
+};
+
 template <class User, class Laid>
 struct PanelMoves {
-  void (*into)(const LayoutView& view, const Panel& panel, const Piece* pieces, int e, const User* entry, Laid* laid);
-  void (*out)(const LayoutView& view, const Panel& panel, const Piece* pieces, int e, User* entry, const Laid* laid);
+  using Into = void (*)(const LayoutView& view, const EntryPanel<const User>& now, Laid* laid);
+  using Out = void (*)(const LayoutView& view, const EntryPanel<User>& now, const Laid* laid);
+  // The second of each is for more than the caches hold: memory is asked for a panel ahead, and whole cache lines of the
+  // layout are written without being read.
+  Into into, into_past_caches;
+  Out out, out_past_caches;
 };
 
 template <class User, class Laid>

@@ -57,7 +57,7 @@ void SkewedMatrix<T>::fill(const Fill& function) {
   for (int part = 0; part < parts; ++part) {
     try {
       std::vector<T> block(static_cast<std::size_t>(b) * b);
-      PanelBlock panels;
+      PartPanels panels;
       const auto set_point = [&](Ijk p, const Place& place, int n) {
         for (int e = view.entries.begin; e < view.entries.end; ++e) {
           const Offset o = stencil_.offsets()[e];
@@ -66,15 +66,14 @@ void SkewedMatrix<T>::fill(const Fill& function) {
           for (int c = 0; c < b; ++c) std::copy_n(block.data() + c * b, b, values_.data() + place.at(e, n * b, c));
         }
       };
-      walk_part(view, part, panels, [&](const PanelBlock& now) {
-        for (const Panel& panel : now.panels) {
-          for (const Piece& piece : now.pieces_of(panel)) {
-            for (int n = 0; n < piece.count; ++n) {
-              set_point(view.front.on_line(piece.y + n, panel.z, piece.level), piece.place, n);
-            }
+      list_panels(view, part, panels);
+      for (const Panel& panel : panels.panels) {
+        for (const Piece& piece : panels.pieces_of(panel)) {
+          for (int n = 0; n < piece.count; ++n) {
+            set_point(view.front.on_line(piece.y + n, panel.z, piece.level), piece.place, n);
           }
         }
-      });
+      }
     } catch (...) {
 #pragma omp critical(echelon_skewed_fill_failure)
       if (part < failed) {
