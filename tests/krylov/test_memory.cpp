@@ -31,6 +31,9 @@ struct Case {
   double basis = 1;
 };
 
+/// Bytes left between two planes of a factor, so that they do not meet in the cache: at most 38 cache lines.
+constexpr double gap = 38 * 64;
+
 void expect_within_memory(const Case& c) {
   SCOPED_TRACE(c.name);
   const std::int64_t arrays_before = live_bytes();
@@ -57,7 +60,8 @@ void expect_within_memory(const Case& c) {
   const double taken = static_cast<double>(peak_bytes() - arrays_before + new_peak_bytes.load() - news_before);
   const double factor = c.factor_planes * static_cast<double>(plane), row = static_cast<double>(vector);
   const double named = static_cast<double>(matrix) + factor + (c.basis + 6) * row;
-  EXPECT_LE(taken, named + 0.25 * row) << "beyond what is named: " << (taken - named) / row << " vectors";
+  EXPECT_LE(taken, named + 0.25 * row + c.factor_planes * gap)
+      << "beyond what is named: " << (taken - named) / row << " vectors";
   // Fewer would mean that the count missed some.
   EXPECT_GE(taken, named - 0.25 * row) << "below what is named: " << (named - taken) / row << " vectors";
   testing::Test::RecordProperty(c.name, std::to_string((taken - named) / row));
