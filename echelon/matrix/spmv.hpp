@@ -35,9 +35,12 @@ struct SpmvKernels {
   using Rows = void (*)(const BlockCsrView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end);
   using Points = void (*)(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end);
   using Diagonal = void (*)(int b, const T* blocks, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end);
+  /// sums[s] = Σ|a| over scalar row s of a line of the grid, entries and columns in ascending order
+  using Sizes = void (*)(const StructView<T>& A, std::int64_t line, double* sums);
   std::array<Rows, shapes::largest_block + 1> rows;      // of block CSR
   std::array<Points, shapes::largest_block + 1> points;  // of a grid
   std::array<Diagonal, shapes::largest_block + 1> diagonal;
+  std::array<Sizes, shapes::largest_block + 1> sizes;  // of a grid
 };
 
 /// The tables for this machine's instruction set, chosen once.

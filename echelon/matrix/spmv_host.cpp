@@ -101,6 +101,42 @@ void struct_points(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t
   }
 }
 
+#if ECHELON_BLOCK_LANES
+/// Σ|a|; x is not looked at.
+template <class D>
+struct SizeSum : ProductSum<D> {
+  HWY_INLINE void add(hn::Vec<D> a, hn::Vec<D>) { this->sum = hn::Add(this->sum, hn::Abs(a)); }
+};
+#endif
+
+template <int B, class T>
+void line_sizes(const StructView<T>& A, std::int64_t line, double* sums) {
+  const Grid& g = A.grid;
+#if ECHELON_BLOCK_LANES
+  if constexpr (B > 0 && sizeof(T) == sizeof(double)) {
+    if (A.offsets.size() <= most_line_entries) {
+      // Any vector of the grid's length will do for x.
+      MatrixLine<T> all(A, {A.values, nullptr, nullptr}, line);
+      all.y = sums;
+      return part_of_line<SizeSum, double, B>(all, 0, g.nx);
+    }
+  }
+#endif
+  const std::int64_t b = extent<B>(A.block), j = line % g.ny, k = line / g.ny;
+  std::fill_n(sums, g.nx * b, 0.0);
+  for (std::size_t e = 0; e < A.offsets.size(); ++e) {
+    const Offset o = A.offsets[e];
+    if (j + o.y < 0 || j + o.y >= g.ny || k + o.z < 0 || k + o.z >= g.nz) continue;
+    const T* values = A.values + (static_cast<std::int64_t>(e) * g.points() + line * g.nx) * b * b;
+    const std::int64_t last = std::min<std::int64_t>(g.nx, g.nx - o.x);
+    for (std::int64_t i = std::max<std::int64_t>(0, -std::int64_t{o.x}); i < last; ++i) {
+      for (std::int64_t c = 0; c < b; ++c) {
+        for (std::int64_t r = 0; r < b; ++r) sums[i * b + r] += magnitude(double(values[(i * b + c) * b + r]));
+      }
+    }
+  }
+}
+
 /// y = D x, D the given blocks.
 template <int B, class T>
 void block_diagonal(int b, const T* blocks, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end) {
@@ -112,7 +148,8 @@ template <class T>
 SpmvKernels<T> spmv_table() {
   return {shapes::table<typename SpmvKernels<T>::Rows>([]<int B>() { return &csr_rows<B, T>; }),
           shapes::table<typename SpmvKernels<T>::Points>([]<int B>() { return &struct_points<B, T>; }),
-          shapes::table<typename SpmvKernels<T>::Diagonal>([]<int B>() { return &block_diagonal<B, T>; })};
+          shapes::table<typename SpmvKernels<T>::Diagonal>([]<int B>() { return &block_diagonal<B, T>; }),
+          shapes::table<typename SpmvKernels<T>::Sizes>([]<int B>() { return &line_sizes<B, T>; })};
 }
 
 SpmvKernels<double> spmv_double() { return spmv_table<double>(); }

@@ -49,7 +49,7 @@ struct MatrixLine {
   MatrixLine(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t line) : nx(A.grid.nx) {
     const Grid& g = A.grid;
     const std::int64_t j = line % g.ny, k = line / g.ny, base = line * nx, bb = std::int64_t{A.block} * A.block;
-    y = v.y + base * A.block;
+    y = v.y ? v.y + base * A.block : nullptr;
     b = v.b ? v.b + base * A.block : nullptr;
     for (std::size_t e = 0; e < A.offsets.size(); ++e) {
       const Offset o = A.offsets[e];
@@ -191,6 +191,15 @@ HWY_INLINE void line_of_blocks(const MatrixLine<T>& line, std::int64_t begin, st
   for (; i < end; ++i) line_blocks<Sum, Real, B, 1>(line, i, true);
 }
 
+template <template <class> class Sum, class Real, int B, class T>
+HWY_INLINE void part_of_line(const MatrixLine<T>& line, std::int64_t begin, std::int64_t end) {
+  if constexpr (B == 1) {
+    line_points<Sum, Real>(line, begin, end);
+  } else {
+    line_of_blocks<Sum, Real, B>(line, begin, end);
+  }
+}
+
 /// Points [begin, end) of the grid. Sums are of the type Real. The stencil has at most most_line_entries entries.
 template <template <class> class Sum, class Real, int B, class T>
 void matrix_lines(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end) {
@@ -198,12 +207,7 @@ void matrix_lines(const StructView<T>& A, const SpmvVectors<T>& v, std::int64_t 
   while (begin < end) {
     const std::int64_t at = begin / nx;
     const std::int64_t from = begin - at * nx, to = std::min(end - at * nx, nx);
-    const MatrixLine<T> line(A, v, at);
-    if constexpr (B == 1) {
-      line_points<Sum, Real>(line, from, to);
-    } else {
-      line_of_blocks<Sum, Real, B>(line, from, to);
-    }
+    part_of_line<Sum, Real, B>(MatrixLine<T>(A, v, at), from, to);
     begin = at * nx + to;
   }
 }

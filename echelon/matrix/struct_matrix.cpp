@@ -143,23 +143,23 @@ void StructMatrix<T>::residual(const Vector<T>& b, const Vector<T>& x, Vector<T>
 
 template <class T>
 double StructMatrix<T>::norm_inf() const {
+  const auto kernel = spmv_kernels<T>().sizes[shapes::specialised(dof_) ? dof_ : 0];
+  const StructView<T> view{grid_, stencil_.offsets(), dof_, values_->data()};
+  const int parts = threads_for(values_->size());
+  Array<double> sums(parts * grid_.nx * dof_);
   double largest = 0;
   bool has_nan = false;
-#pragma omp parallel for num_threads(threads_for(values_->size())) reduction(max                             \
-                                                                             : largest) reduction(||         \
-                                                                                                  : has_nan) \
-    schedule(static)
-  for (std::int64_t point = 0; point < grid_.points(); ++point) {
-    const Point p = coordinates(grid_, point);
-    for (int r = 0; r < dof_; ++r) {
-      double sum = 0;
-      for (int e = 0; e < stencil_.size(); ++e) {
-        if (!has_neighbour(grid_, p, stencil_.offsets()[e])) continue;
-        const T* A = values_->data() + layout_.at(point, e) * dof_ * dof_;
-        for (int c = 0; c < dof_; ++c) sum += std::abs(static_cast<double>(A[c * dof_ + r]));
+#pragma omp parallel num_threads(parts) reduction(max : largest) reduction(|| : has_nan)
+  {
+    const std::int64_t lines = grid_.ny * grid_.nz, scalars = grid_.nx * dof_;
+    double* own = sums.data() + omp_get_thread_num() * scalars;
+    const auto [begin, end] = share(lines, omp_get_thread_num(), omp_get_num_threads());
+    for (std::int64_t line = begin; line < end; ++line) {
+      kernel(view, line, own);
+      for (std::int64_t s = 0; s < scalars; ++s) {
+        largest = std::max(largest, own[s]);
+        has_nan = has_nan || std::isnan(own[s]);
       }
-      largest = std::max(largest, sum);
-      has_nan = has_nan || std::isnan(sum);
     }
   }
   return has_nan ? std::numeric_limits<double>::quiet_NaN() : largest;
