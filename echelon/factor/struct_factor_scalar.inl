@@ -360,26 +360,28 @@ class FactorStep {
   static HWY_NOINLINE void recur(const FactorStep step, const Held& held, int l) {
     const StructFactorView<T>& view = *step.view_;
     const EliminationPlan& plan = *view.plan;
-    const int c = plan.center;
-    const std::int64_t base = step.at(l) - step.i0(l);
-    const auto upper = [&](int u) { return diagonal_only ? view.A[u] : view.F[u]; };
-    const auto shift = [&](int e) { return step.targets_[e].shift; };
-    for (int lane = 0; lane < step.points(l); ++lane) {
-      const std::int64_t i = step.i0(l) + lane;
-      const auto value = [&](int e) -> T& { return step.row(e)[l * factor_width + lane]; };
-      const auto on_line = [&](int e) { return i + shift(e) >= 0 && i + shift(e) < step.nx_; };
-      for (int e = plan.along_begin; e < plan.along_end; ++e) {
-        if (!on_line(e)) continue;
+    // Where only the diagonal is written, a step without other edges may be at an end of its line.
+    constexpr bool always = !edge && !diagonal_only;
+    const int c = plan.center, begin = plan.along_begin, end = plan.along_end;
+    const std::int64_t count = step.points(l);
+    for (int lane = 0; lane < count; ++lane) {
+      const std::int64_t i = step.i0(l) + lane, point = step.at(l) + lane;
+      T* values = step.rows_ + l * factor_width + lane;
+      const auto value = [&](int e) -> T& { return values[std::int64_t{e} * (lines * factor_width)]; };
+      const auto on_line = [&](std::int64_t shift) { return always || (i + shift >= 0 && i + shift < step.nx_); };
+      for (int e = begin; e < end; ++e) {
+        const Target& t = step.targets_[e];
+        if (!on_line(t.shift)) continue;
         T w = value(e);
-        for (const auto [m, u] : plan.pairs(e)) {
-          if (m < plan.along_begin || !on_line(m)) continue;
-          w = fma(-value(m), upper(u)[base + i + shift(m)], w);
+        for (std::int32_t p = t.along; p < t.last; ++p) {
+          const LinePair<T>& pair = step.pairs_[p];
+          if (on_line(pair.shift)) w = fma(-value(pair.lower), pair.U[point], w);
         }
-        if (e < c) w *= view.inverse[base + i + shift(e)];
+        if (e < c) w *= t.inverse[point];
         value(e) = w;
-        if (e == c) view.inverse[base + i] = step.inverse_of(w, held, l, lane);
+        if (e == c) view.inverse[point] = step.inverse_of(w, held, l, lane);
         // Later points of this step look for it in the factors.
-        if (e > c && !diagonal_only) view.F[e][base + i] = w;
+        if (e > c && !diagonal_only) view.F[e][point] = w;
       }
     }
   }
