@@ -9,6 +9,7 @@
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
 #include "tests/expect_error.hpp"
+#include "tests/sanitized.hpp"
 
 namespace ec = echelon;
 namespace {
@@ -70,11 +71,7 @@ TEST(Array, BadInput) {
 }
 
 TEST(Array, AnAllocationThatFailsIsOutOfMemory) {
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "sanitizers end the program on absurd sizes instead of returning null";
-#endif
-#endif
+  if (ec::test::sanitized()) GTEST_SKIP() << "sanitizers end the program on absurd sizes instead of returning null";
   EXPECT_ERROR(ec::Array<double>(std::int64_t{1} << 56), out_of_memory, "could not be allocated on host");
 }
 

@@ -14,6 +14,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/sanitized.hpp"
+
 namespace echelon::test {
 
 struct Outcome {
@@ -58,18 +60,6 @@ class Program : public testing::Test {
 
   std::filesystem::path folder_;
 };
-
-/// Sanitizers reserve terabytes of addresses: limits on them say nothing about the program.
-constexpr bool sanitized() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  return true;
-#endif
-#endif
-  return false;
-}
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

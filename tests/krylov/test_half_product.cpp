@@ -14,15 +14,12 @@
 #include "echelon/problem/problems.hpp"
 #include "echelon/sweep/shared_triangles.hpp"
 #include "tests/counted_new.hpp"
+#include "tests/reference/small_systems.hpp"
 
 namespace echelon {
 namespace {
 
-Vector<double> waves(std::int64_t n) {
-  Vector<double> b(n);
-  for (std::int64_t i = 0; i < n; ++i) b[i] = std::sin(static_cast<double>(i)) + 0.1;
-  return b;
-}
+using reference::waves;
 
 const Grid grids[] = {{1, 1, 1}, {7, 1, 1}, {3, 2, 1}, {8, 8, 8}, {17, 9, 5}, {33, 13, 20}, {16, 30, 12}, {70, 33, 1}};
 

@@ -69,6 +69,12 @@ long double exact_norm(const Vector<double>& x) {
   return std::sqrt(sum);
 }
 
+echelon::Vector<double> waves(std::int64_t n) {
+  echelon::Vector<double> b(n);
+  for (std::int64_t i = 0; i < n; ++i) b[i] = std::sin(static_cast<double>(i)) + 0.1;
+  return b;
+}
+
 long double exact_residual_norm(const BlockCsr<double>& A, const Vector<double>& b, const Vector<double>& x) {
   for (const double value : x) {
     if (!std::isfinite(value)) return std::numeric_limits<long double>::infinity();

@@ -18,6 +18,9 @@ echelon::BlockCsr<double> cyclic_shift(std::int64_t n);
 /// tridiagonal(lower, diagonal, upper)
 echelon::BlockCsr<double> tridiagonal(std::int64_t n, double lower, double diagonal, double upper);
 
+/// sin i + 0.1: a right-hand side without symmetry.
+echelon::Vector<double> waves(std::int64_t n);
+
 /// ‖b − A x‖₂ with the rows summed in quadruple precision; infinity when x is not finite.
 long double exact_residual_norm(const echelon::BlockCsr<double>& A, const echelon::Vector<double>& b,
                                 const echelon::Vector<double>& x);

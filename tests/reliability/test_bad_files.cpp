@@ -15,6 +15,7 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/problem/matrix_market.hpp"
+#include "tests/sanitized.hpp"
 
 namespace echelon {
 namespace {
@@ -258,13 +259,7 @@ TEST(FileFailures, FirstBadLineWhateverTheThreads) {
 
 // In a child with ever less address space the reader must end in an Error, never in a crash.
 TEST(FileFailures, AllocationFailureIsAnError) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need the address space themselves";
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "sanitizers need the address space themselves";
-#endif
-#endif
+  if (echelon::test::sanitized()) GTEST_SKIP() << "sanitizers need the address space themselves";
   const auto path = testing::TempDir() + "echelon_allocation_failure_" + std::to_string(::getpid()) + ".mtx";
   {
     std::ofstream out(path);

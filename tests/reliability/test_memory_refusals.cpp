@@ -16,21 +16,10 @@
 #include "echelon/precond/ilu.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/reference/random_matrix.hpp"
+#include "tests/sanitized.hpp"
 
 namespace echelon {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-#else
-constexpr bool sanitized = false;
-#endif
 
 /// Leaves this process so many bytes to ask for, until the end of the scope.
 class SmallMachine {
@@ -56,7 +45,7 @@ constexpr std::int64_t mebibyte = 1 << 20;
 class MemoryRefusals : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (sanitized) GTEST_SKIP() << "a sanitizer's own address space passes any limit";
+    if (test::sanitized()) GTEST_SKIP() << "a sanitizer's own address space passes any limit";
     set_threads(1);
   }
   void TearDown() override { set_threads(0); }
