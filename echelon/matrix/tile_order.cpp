@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/matrix/tile_order.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace echelon {
+namespace {
+
+// Eight scalars: a whole number of 16-byte units, which bulk copies move, for two bytes a scalar and more.
+constexpr int padding_bytes = 4;
+
+Layout laid_out(Grid grid, const Stencil& stencil, TileShape shape, StoredBlocks stored) {
+  const Stencil both = symmetrised(stencil);
+  return Layout::tile_contiguous(wavefront(grid, both), both, shape, stored);
+}
+
+template <class T>
+Array<T> copied(const T* from, std::int64_t n, Device device) {
+  Array<T> to(n, device);
+  copy_bytes(to.data(), device, from, Device::host(), to.bytes());
+  return to;
+}
+
+}  // namespace
+
+Stencil symmetrised(const Stencil& stencil) {
+  std::vector<Offset> both(stencil.offsets().begin(), stencil.offsets().end());
+  for (const Offset& o : stencil.offsets()) {
+    if (stencil.find({-o.x, -o.y, -o.z}) < 0) both.push_back({-o.x, -o.y, -o.z});
+  }
+  return Stencil(std::move(both), stencil.name());
+}
+
+TileOrder::TileOrder(Grid grid, Stencil stencil, int dof, TileShape shape, Device device)
+    : grid_(grid),
+      stencil_(std::move(stencil)),
+      dof_(dof),
+      device_(device),
+      host_matrix_(laid_out(grid, stencil_, shape, StoredBlocks::matrix(all_entries(stencil_), dof, padding_bytes))),
+      host_vector_(laid_out(grid, stencil_, shape, StoredBlocks::vector(dof, padding_bytes))) {
+  matrix_ = host_matrix_.view();
+  vector_ = host_vector_.view();
+  TileView tiles = vector_.tiles;
+  const std::int64_t count = tiles.count;
+  const std::int64_t places = std::int64_t{tiles.tiles_y} * ((tiles.front.nz + tiles.shape.z - 1) / tiles.shape.z);
+  const std::int64_t all_runs = vector_.first_run[count];
+  tiles_ = copied(tiles.tiles, count, device);
+  tile_of_ = copied(tiles.tile_of, places, device);
+  waits_ = copied(tiles.waits, tiles.wait_start[count], device);
+  wait_start_ = copied(tiles.wait_start, count + 1, device);
+  first_run_ = copied(vector_.first_run, count + 1, device);
+  run_start_ = copied(vector_.run_start, all_runs + 1, device);
+  matrix_run_start_ = copied(matrix_.run_start, all_runs + 1, device);
+  tiles.tiles = tiles_.data();
+  tiles.tile_of = tile_of_.data();
+  tiles.waits = waits_.data();
+  tiles.wait_start = wait_start_.data();
+  matrix_.tiles = vector_.tiles = tiles;
+  matrix_.first_run = vector_.first_run = first_run_.data();
+  vector_.run_start = run_start_.data();
+  matrix_.run_start = matrix_run_start_.data();
+}
+
+std::int64_t TileOrder::bytes() const {
+  return tiles_.bytes() + tile_of_.bytes() + waits_.bytes() + wait_start_.bytes() + first_run_.bytes() + run_start_.bytes() +
+         matrix_run_start_.bytes();
+}
+
+}  // namespace echelon

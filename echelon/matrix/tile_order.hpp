@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order in which a GPU keeps a matrix on a structured grid and its vectors: tile by tile, level by level,
+//   matrix  [tile][level][entry][column][line][row]        vector  [tile][level][line][row]
+// with all entries of the stencil together: the lower ones of a (tile, level) are one run of memory, then the diagonal and
+// the upper ones another. The map is that of the stencil and its mirror image together, so the upper sweep runs the same
+// tiles backwards. Runs are padded with zeros to eight scalars whatever the scalar, so one table serves every precision, and
+// the matrix's run begins at entries · dof times the vector's.
+#pragma once
+
+#include <cstdint>
+
+#include "echelon/base/array.hpp"
+#include "echelon/matrix/layout_view.hpp"
+
+namespace echelon {
+
+/// S and −S.
+Stencil symmetrised(const Stencil& stencil);
+
+class TileOrder {
+ public:
+  /// The tables are made on the host and copied to the device (which may be the host). Throws Error(bad_argument) for sizes
+  /// < 1, will_not_fit when the device has not the memory.
+  TileOrder(Grid grid, Stencil stencil, int dof, TileShape shape, Device device);
+
+  const Grid& grid() const { return grid_; }
+  const Stencil& stencil() const { return stencil_; }
+  int dof() const { return dof_; }
+  Device device() const { return device_; }
+  /// Pointers live on the device, as long as this object.
+  const LayoutView& matrix() const { return matrix_; }
+  const LayoutView& vector() const { return vector_; }
+  /// The same for the host.
+  const Layout& host_matrix() const { return host_matrix_; }
+  const Layout& host_vector() const { return host_vector_; }
+  std::int64_t matrix_scalars() const { return host_matrix_.size(); }
+  std::int64_t vector_scalars() const { return host_vector_.size(); }
+  /// (tile, level) pairs.
+  std::int64_t runs() const { return run_start_.size() - 1; }
+  /// Of the tables on the device.
+  std::int64_t bytes() const;
+
+ private:
+  Grid grid_;
+  Stencil stencil_;
+  int dof_;
+  Device device_;
+  Layout host_matrix_, host_vector_;
+  Array<Tile> tiles_;
+  Array<int> tile_of_, wait_start_;
+  Array<TileWait> waits_;
+  Array<std::int64_t> first_run_, run_start_, matrix_run_start_;
+  LayoutView matrix_, vector_;
+};
+
+}  // namespace echelon

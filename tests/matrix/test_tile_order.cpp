@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What kernels rely on in a tile order, over random stencils and grids: one table serves matrix and vectors; an entry of
+// either triangle points to a line before (lower) or after (upper) its own, at an earlier or a later level.
+#include "echelon/matrix/tile_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/expect_error.hpp"
+#include "tests/reference/random_stencil.hpp"
+
+namespace echelon {
+namespace {
+
+TEST(TileOrder, TheMatrixBeginsAtAMultipleOfTheVector) {
+  std::mt19937_64 random(5);
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    const bool flat = repeat % 4 == 0;
+    const Stencil stencil = reference::random_stencil(random, 10, 3, flat);
+    const int dof = 1 + static_cast<int>(random() % 9);
+    const TileShape shape{1 + static_cast<int>(random() % 6), 1 + static_cast<int>(random() % 6)};
+    const TileOrder order(reference::random_grid(random, 9, flat), stencil, dof, shape, Device::host());
+    const std::int64_t unit = std::int64_t{stencil.size()} * dof;
+    ASSERT_EQ(order.matrix_scalars(), order.vector_scalars() * unit);
+    for (std::int64_t run = 0; run <= order.runs(); ++run) {
+      ASSERT_EQ(order.matrix().run_start[run], order.vector().run_start[run] * unit);
+      ASSERT_EQ(order.vector().run_start[run] % 8, 0);
+    }
+  }
+}
+
+TEST(TileOrder, BothTrianglesFollowTheSameMap) {
+  std::mt19937_64 random(6);
+  for (int repeat = 0; repeat < 500; ++repeat) {
+    const bool flat = repeat % 4 == 0;
+    const Stencil stencil = reference::random_stencil(random, 10, 3, flat);
+    const Grid grid = reference::random_grid(random, 9, flat);
+    const TileOrder order(grid, stencil, 1, {4, 4}, Device::host());
+    const Wavefront& front = order.vector().front;
+    for (int e = 0; e < stencil.size(); ++e) {
+      const Offset o = stencil.offsets()[e];
+      if (std::abs(o.x) >= grid.nx || std::abs(o.y) >= grid.ny || std::abs(o.z) >= grid.nz) continue;
+      const int sign = e < stencil.center() ? -1 : e > stencil.center() ? 1 : 0;
+      const int y = o.y + front.c * o.z, x = o.x + front.a * o.y + front.b * o.z;
+      EXPECT_GE(sign * o.z, 0);
+      EXPECT_GE(sign * y, 0);
+      if (sign != 0) EXPECT_GT(sign * (x + y + o.z), 0);
+    }
+  }
+}
+
+TEST(TileOrder, SymmetrisedHoldsTheMirrorImage) {
+  const Stencil one({{-1, 0, 0}, {1, -1, 0}});
+  const Stencil both = symmetrised(one);
+  EXPECT_EQ(both.size(), 5);
+  EXPECT_TRUE(both.symmetric());
+  EXPECT_EQ(symmetrised(stencils::box27()).size(), 27);
+}
+
+TEST(TileOrder, RefusesSizesBelowOne) {
+  EXPECT_ERROR(TileOrder({4, 4, 4}, stencils::star7(), 0, TileShape{2, 2}, Device::host()), bad_argument, "0x0");
+  EXPECT_ERROR(TileOrder({4, 4, 4}, stencils::star7(), 1, TileShape{0, 2}, Device::host()), bad_argument, "0x2");
+}
+
+}  // namespace
+}  // namespace echelon
