@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exact ILU(k) and IC(k) on a GPU, in place in tile order: A on the order's (grown) stencil becomes L below the centre,
+// D⁻¹ at it and U above, the bits of the host's factors:
+//   w_t = a_t − Σ_m L_m U_u(k)   over lower m ascending with o_m + o_u = o_t, k the neighbour m;   L_t = w_t D_k⁻¹.
+// A block of threads runs a tile along its levels and waits for its neighbours' levels; tiles are taken by a ticket, so
+// progress does not depend on how many are resident. Breakdown is judged by the policy of the host.
+// Bytes a point: 8 b² for each entry read and for each written (diagonal_only: only L and D⁻¹ are written).
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "echelon/factor/breakdown.hpp"
+#include "echelon/matrix/tile_order.hpp"
+
+namespace echelon {
+
+/// What the policy may need from the owner of the matrix; neither is called in the ordinary case.
+template <class T>
+struct WavefrontFactorCalls {
+  /// Puts A into `values` again, fill entries as zero: before every attempt after the first.
+  std::function<void(T* values)> refill;
+  /// ‖(LU)⁻¹ e‖∞ of the factors just made, by two sweeps; asked when the bound from the factors' row sums says too little.
+  std::function<double()> inverse_norm;
+};
+
+template <class T>
+class WavefrontFactor {
+ public:
+  /// `order` is of the grown stencil and must outlive this object. Throws Error(device) without a GPU in this build,
+  /// bad_argument for an order kept on the host, will_not_fit without room for the tables.
+  WavefrontFactor(const TileOrder& order, const IluOptions& options, bool positive = false);
+  WavefrontFactor(WavefrontFactor&&) noexcept;
+  WavefrontFactor& operator=(WavefrontFactor&&) noexcept;
+  ~WavefrontFactor();
+
+  /// `values` are on the order's device: A on entry, the factors on return. Fills the report as the host does (levels,
+  /// kernel, pivots, shift, growth, seconds). Allocates nothing on the device. Throws Error(device) when a kernel failed or
+  /// waited in vain: then the sentence names the tile and its level.
+  void factor(T* values, const WavefrontFactorCalls<T>& calls, FactorReport& report);
+
+  /// One attempt, queued and not waited for (what a bench times); `values` as above.
+  void start(T* values, const Attempt& attempt);
+  /// Waits for it and fills the cleared log. Throws as `factor` does.
+  void finish(PivotLog& log);
+  /// Largest row sum of |A| of the last attempt finished.
+  double norm() const;
+  /// Of the tables on the device.
+  std::int64_t bytes() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace echelon
