@@ -14,8 +14,6 @@
 namespace echelon::bench {
 namespace {
 
-constexpr std::uint64_t seed = 1;
-
 [[noreturn]] void refuse(const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); }
 
 std::int64_t positive(const std::string& name, const std::string& text) {

@@ -13,6 +13,8 @@
 namespace echelon::bench {
 
 struct BenchCase {
+  static constexpr std::uint64_t seed = 1;  // of the problem "random"
+
   std::string kind =
       "trsv";  // trsv: one L⁻¹ and U⁻¹; factor: a whole ILU(0) set-up; solver, convergence: set-up and iteration
   std::string problem = "poisson";

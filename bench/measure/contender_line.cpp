@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "echelon/base/error.hpp"
 
@@ -33,6 +34,7 @@ ContenderLine ContenderLine::nothing(const std::string& contender, const std::st
 
 std::string to_line(const ContenderLine& line) {
   nlohmann::ordered_json json = {{"contender", line.contender}, {"method", line.method}};
+  if (!line.operation.empty()) json["operation"] = line.operation;
   if (!line.not_applicable.empty()) {
     json["not_applicable"] = line.not_applicable;
     return json.dump();
@@ -48,32 +50,52 @@ std::string to_line(const ContenderLine& line) {
   return json.dump();
 }
 
+namespace {
+
+ContenderLine parsed(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
+  ContenderLine line;
+  line.contender = json.at("contender");
+  line.method = json.at("method");
+  line.operation = json.value("operation", "");
+  line.not_applicable = json.value("not_applicable", "");
+  if (!line.not_applicable.empty()) return line;
+  line.same_method = json.at("same_method");
+  line.ranks = json.at("ranks");
+  line.seconds = json.at("seconds");
+  line.setup_seconds = json.at("setup_seconds");
+  line.iterations = json.at("iterations");
+  // JSON has no NaN: it travels as null, and an answer that is none must not agree with anything.
+  const auto number = [&](const char* name) { return json.at(name).is_null() ? std::nan("") : json.at(name).get<double>(); };
+  line.relative_residual = number("relative_residual");
+  line.answer = {number("answer_norm"), number("answer_probe")};
+  return line;
+}
+
+}  // namespace
+
 ContenderLine from_line(const std::string& output) {
   const auto end = output.find_last_not_of("\r\n");
   const auto text = end == std::string::npos ? std::string() : output.substr(0, end + 1);
   const auto last = text.substr(text.rfind('\n') + 1);
   try {
-    const auto json = nlohmann::json::parse(last);
-    ContenderLine line;
-    line.contender = json.at("contender");
-    line.method = json.at("method");
-    line.not_applicable = json.value("not_applicable", "");
-    if (!line.not_applicable.empty()) return line;
-    line.same_method = json.at("same_method");
-    line.ranks = json.at("ranks");
-    line.seconds = json.at("seconds");
-    line.setup_seconds = json.at("setup_seconds");
-    line.iterations = json.at("iterations");
-    // JSON has no NaN: it travels as null, and an answer that is none must not agree with anything.
-    const auto number = [&](const char* name) {
-      return json.at(name).is_null() ? std::nan("") : json.at(name).get<double>();
-    };
-    line.relative_residual = number("relative_residual");
-    line.answer = {number("answer_norm"), number("answer_probe")};
-    return line;
+    return parsed(last);
   } catch (const nlohmann::json::exception&) {
     throw Error(ErrorCode::file_format, fmt::format("expected a contender's line of JSON, got '{}'", last.substr(0, 120)));
   }
+}
+
+std::vector<ContenderLine> from_lines(const std::string& output) {
+  std::vector<ContenderLine> lines;
+  std::istringstream text(output);
+  for (std::string line; std::getline(text, line);) {
+    try {
+      lines.push_back(parsed(line));
+    } catch (const nlohmann::json::exception&) {
+      continue;  // a library's own words, or a line cut short
+    }
+  }
+  return lines;
 }
 
 }  // namespace echelon::bench

@@ -14,13 +14,15 @@
 
 namespace echelon::bench {
 
-/// measure(case) returns the line; `prints` is false on MPI ranks other than 0.
+/// measure(case, say) calls say(line) for every line, at once written out: a contender may die before the next.
 template <class Measure>
-int contender_main(const char* kind, int argc, char** argv, const Measure& measure, bool prints) {
+int contender_lines_main(const char* kind, int argc, char** argv, const Measure& measure) {
   try {
     const auto one = BenchCase::from_arguments(kind, argc, argv);
-    const ContenderLine line = measure(one);
-    if (prints) std::puts(to_line(line).c_str());
+    measure(one, [](const ContenderLine& line) {
+      std::puts(to_line(line).c_str());
+      std::fflush(stdout);
+    });
     return 0;
   } catch (const Error& error) {
     std::fputs(fmt::format("{}\n", error.what()).c_str(), stderr);
@@ -29,6 +31,15 @@ int contender_main(const char* kind, int argc, char** argv, const Measure& measu
     std::fputs("memory ran out\n", stderr);
     return 3;
   }
+}
+
+/// measure(case) returns the line; `prints` is false on MPI ranks other than 0.
+template <class Measure>
+int contender_main(const char* kind, int argc, char** argv, const Measure& measure, bool prints) {
+  return contender_lines_main(kind, argc, argv, [&](const BenchCase& one, const auto& say) {
+    const ContenderLine line = measure(one);
+    if (prints) say(line);
+  });
 }
 
 /// ‖b − A x‖/‖b‖ with our own matrix.

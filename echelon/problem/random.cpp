@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values from a counter-based generator: the bits of (seed, place) mixed by the finalizer of SplitMix64 (Steele, Lea and
-// Flood, 2014), 53 of them taken as a number in (−1, 1). No state, so any thread may make any value.
+// Random blocks made diagonally dominant by rows; the generator is random_value.hpp's.
+#include "echelon/problem/random_value.hpp"
+
 #include <cmath>
 
 #include "echelon/base/threads.hpp"
 #include "echelon/problem/problems.hpp"
 
 namespace echelon::problems {
-namespace {
-
-std::uint64_t mixed(std::uint64_t z) {
-  z += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-/// Odd multiples of 2⁻⁵³: never −1, 0 or 1.
-double in_unit_interval(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-51 - 1.0; }
-
-}  // namespace
 
 StructMatrix<double> random(Grid grid, const Stencil& stencil, int dof, std::uint64_t seed) {
   StructMatrix<double> A(grid, stencil, dof);
   const std::int64_t a_block = std::int64_t{dof} * dof;
-  const std::uint64_t start = mixed(seed);
+  const RandomValues generator{mixed_bits(seed), stencil.size()};
 #pragma omp parallel for num_threads(threads_for(8 * A.nonzeros())) schedule(static)
   for (std::int64_t point = 0; point < grid.points(); ++point) {
     const std::int64_t i = point % grid.nx, j = point / grid.nx % grid.ny, k = point / grid.nx / grid.ny;
@@ -36,12 +24,12 @@ StructMatrix<double> random(Grid grid, const Stencil& stencil, int dof, std::uin
       }
     };
     each_inside([&](int e, double* block) {
-      const std::uint64_t place = mixed(start ^ mixed(static_cast<std::uint64_t>(point * stencil.size() + e)));
-      for (std::int64_t s = 0; s < a_block; ++s) block[s] = in_unit_interval(mixed(place + static_cast<std::uint64_t>(s)));
+      const std::uint64_t place = generator.block(point, e);
+      for (std::int64_t s = 0; s < a_block; ++s) block[s] = RandomValues::value(place, s);
     });
     for (int r = 0; r < dof; ++r) {
       double& diagonal = center[r * dof + r];
-      const double margin = 1.5 + 0.5 * diagonal;
+      const double margin = diagonal_margin(diagonal);
       diagonal = 0;
       double sum = 0;
       each_inside([&](int, const double* block) {

@@ -8,6 +8,7 @@
 
 #include "bench/measure/bandwidth.hpp"
 #include "bench/measure/contender_line.hpp"
+#include "bench/measure/device_values.hpp"
 #include "bench/measure/row_slab.hpp"
 #include "bench/measure/sampling.hpp"
 #include "bench/measure/shapes.hpp"
@@ -139,6 +140,68 @@ TEST(Triad, ComputesWhatItCounts) {
   const auto bandwidth = BandwidthProbe(1 << 20).measure();
   EXPECT_GT(bandwidth.triad, 1e6);
   EXPECT_GT(bandwidth.copy, 1e6);
+}
+
+TEST(DeviceValues, TheMatrixIsTheRandomProblem) {
+  for (const int dof : {1, 3}) {
+    BenchCase one;
+    one.problem = "random";
+    one.stencil = "diamond13";
+    one.grid = {5, 4, 3};
+    one.dof = dof;
+    const auto A = one.make();
+    const auto shape = ValueShape::of(one, ValueKind::matrix);
+    for (std::int64_t point = 0; point < shape.points(); ++point) {
+      const Ijk p = shape.at(point);
+      ASSERT_EQ(shape.index(p), point);
+      for (int e = 0; e < shape.entries; ++e) {
+        for (int s = 0; s < dof * dof; ++s) {
+          const double value = shape.inside(p, e) ? shape.value(p, e, s % dof, s / dof) : 0.0;
+          ASSERT_EQ(value, A.block(point, e)[static_cast<std::size_t>(s)]) << point << " " << e << " " << s;
+        }
+      }
+    }
+  }
+}
+
+TEST(DeviceValues, FactorsAreTrianglesThatDoNotGrow) {
+  BenchCase one;
+  one.stencil = "box27";
+  one.grid = {4, 4, 4};
+  one.dof = 2;
+  const auto factors = ValueShape::of(one, ValueKind::factors), inverted = ValueShape::of(one, ValueKind::factors_inverted);
+  const Ijk p{1, 2, 1};
+  double lower = 0, upper = 0;
+  for (int e = 0; e < factors.entries; ++e) {
+    for (int c = 0; c < 2; ++c) {
+      const double value = factors.value(p, e, 1, c);
+      if (e == factors.center) continue;
+      EXPECT_EQ(value, inverted.value(p, e, 1, c));
+      (e < factors.center ? lower : upper) += std::abs(value);
+    }
+  }
+  EXPECT_GT(lower, 0.1);
+  EXPECT_LT(lower, 0.9);
+  EXPECT_GT(upper, 0.1);
+  EXPECT_LT(upper, 0.9);
+  const double d = factors.value(p, factors.center, 1, 1);
+  EXPECT_GT(d, 1);
+  EXPECT_LT(d, 2);
+  EXPECT_EQ(inverted.value(p, factors.center, 1, 1), 1 / d);
+  EXPECT_EQ(factors.value(p, factors.center, 1, 0), 0);
+}
+
+TEST(ContenderLine, WhatWasSaidBeforeTheEndCounts) {
+  ContenderLine line;
+  line.contender = "cuSPARSE 12";
+  line.method = "SpSV";
+  line.operation = "lower";
+  line.seconds = 2;
+  const auto lines = from_lines("a library's own words\n" + to_line(line) + "\n" + to_line(line).substr(0, 30));
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].operation, "lower");
+  EXPECT_EQ(lines[0].seconds, 2);
+  EXPECT_TRUE(from_lines("").empty());
 }
 
 }  // namespace

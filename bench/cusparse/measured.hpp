@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How cuSPARSE's routines are timed: the first call of a kind in a process loads its kernels, so a tiny case goes first and
+// analyses are warm; slow routines are repeated less.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+
+#include "bench/cusparse/session.hpp"
+#include "bench/measure/contender_main.hpp"
+#include "bench/measure/device_measure.hpp"
+
+namespace echelon::bench {
+
+/// measure(session, case, say) is called for a tiny case of the same shape, whose lines are dropped, and then for the case.
+template <class Measure>
+int cusparse_main(const char* kind, int argc, char** argv, const Measure& measure) {
+  return contender_lines_main(kind, argc, argv, [&](const BenchCase& one, const auto& say) {
+    const CusparseSession session;
+    constexpr std::int64_t tiny_side = 8;
+    BenchCase tiny = one;
+    tiny.grid = {std::min(one.grid.nx, tiny_side), std::min(one.grid.ny, tiny_side), std::min(one.grid.nz, tiny_side)};
+    measure(session, tiny, [](const ContenderLine&) {});
+    measure(session, one, say);
+  });
+}
+
+/// Median seconds of calls for about half a second, at least one and at most ten.
+inline double cusparse_seconds(const std::function<void()>& work, const std::function<void()>& before = {}) {
+  constexpr double enough = 0.5;
+  constexpr int most = 10;
+  const double first = median_device_seconds(0, 1, work, before);
+  const int more = std::clamp(static_cast<int>(enough / first), 0, most);
+  return more == 0 ? first : median_device_seconds(0, more, work, before);
+}
+
+/// Right-hand side and answer of a case on the GPU.
+struct CaseVectors {
+  Vector<double> r, x;
+
+  explicit CaseVectors(const BenchCase& one) : r(one.rows(), Device::cuda()), x(one.rows(), Device::cuda()) {
+    device_measure()->make_right_hand_side(r.data(), r.size());
+  }
+  Fingerprint answer() const { return device_measure()->fingerprint(x.data(), x.size()); }
+};
+
+}  // namespace echelon::bench

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What measuring on a GPU needs of it: the case's values and right-hand side made there, a vector's fingerprint, and times
+// between two events. A table of functions on the first GPU, or null in a build without CUDA.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "bench/measure/contender_line.hpp"
+#include "bench/measure/device_values.hpp"
+
+namespace echelon::bench {
+
+struct DeviceMeasure {
+  /// values[entry][point][column][row], zero where the neighbour lies outside.
+  void (*make_values)(const ValueShape& shape, double* values);
+  /// b[i] = sin i, as BenchCase::right_hand_side.
+  void (*make_right_hand_side)(double* b, std::int64_t n);
+  Fingerprint (*fingerprint)(const double* z, std::int64_t n);
+  /// Of what `work` puts on the default stream.
+  double (*seconds)(const std::function<void()>& work);
+};
+
+/// Null without CUDA. Every function throws Error(device) naming the call that failed.
+const DeviceMeasure* device_measure();
+
+/// Median of `repeats` times of the GPU, after `warm_ups` calls that do not count; `before` is called before each, outside
+/// the time.
+double median_device_seconds(int warm_ups, int repeats, const std::function<void()>& work,
+                             const std::function<void()>& before = {});
+
+}  // namespace echelon::bench
