@@ -76,9 +76,17 @@ HWY_INLINE void store_column(const BlockColumn<B, T>& column, T* p) {
   if constexpr (C::padded == B) {
     store_padded<B, T>(column, p);
   } else {
+#if HWY_MEM_OPS_MIGHT_FAULT
     HWY_ALIGN T lanes[C::padded];
     store_padded<B, T>(column, lanes);
     std::memcpy(p, lanes, B * sizeof(T));
+#else
+    const typename C::D d;
+    for (int part = 0; part < C::parts; ++part) {
+      const int meant = HWY_MIN(C::width, B - part * C::width);
+      hn::BlendedStore(column.part[part], hn::FirstN(d, static_cast<std::size_t>(meant)), d, p + part * C::width);
+    }
+#endif
   }
 }
 

@@ -2,6 +2,7 @@
 #include "echelon/factor/struct_factor.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace echelon {
 
@@ -29,6 +30,23 @@ EliminationPlan::EliminationPlan(const Stencil& stencil)
   while (along_end < entries && own_line(along_end)) ++along_end;
   for (int e = along_end; e < entries; ++e) across_up.push_back(e);
   std::ranges::stable_sort(across_up, std::ranges::greater{}, [&](int e) { return offsets[static_cast<std::size_t>(e)].x; });
+}
+
+template <class T>
+double inverse_bound(std::span<const StructFactorWorkspace<T>> threads) {
+  double lower = 0, scaled = 0, upper = 0, inverse = 0, poison = 0;
+  for (const auto& own : threads) {
+    for (int lane = 0; lane < 8; ++lane) {
+      lower = std::max<double>(lower, own.lower_sums[lane]);
+      scaled = std::max<double>(scaled, own.scaled_lower_sums[lane]);
+      upper = std::max<double>(upper, own.upper_sums[lane]);
+      inverse = std::max<double>(inverse, own.inverses[lane]);
+      poison += own.poison[lane];
+    }
+  }
+  lower = std::min(lower, scaled);
+  if (!(lower < 1 && upper < 1 && poison == 0)) return std::numeric_limits<double>::infinity();
+  return inverse / ((1 - lower) * (1 - upper));
 }
 
 template <class T>
@@ -75,6 +93,8 @@ bool same_neighbours(const StructFactorView<T>& view, const LineWork& work) {
   });
 }
 
+template double inverse_bound(std::span<const StructFactorWorkspace<double>>);
+template double inverse_bound(std::span<const StructFactorWorkspace<float>>);
 template bool same_neighbours(const StructFactorView<double>&, const LineWork&);
 template bool same_neighbours(const StructFactorView<float>&, const LineWork&);
 template void list_line(const StructFactorView<double>&, std::int64_t, std::int64_t, StructFactorWorkspace<double>&);

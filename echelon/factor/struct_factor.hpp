@@ -74,19 +74,26 @@ struct StructFactorWorkspace : PivotWorkspace<T> {
   std::vector<LinePair<T>> pairs;
   const void* listed_for = nullptr;
   std::vector<std::uint8_t> inside;  // scalars, near the ends of lines: bit n, point n of the step has the entry's neighbour
-  // Lane by lane: largest Σ|L_m|, Σ|D⁻¹|·|U_u|, |D⁻¹| and (scalars) Σ_j |a_ij|; poison is NaN once a factor is not finite.
-  alignas(64) T lower_sums[8] = {}, upper_sums[8] = {}, inverses[8] = {}, poison[8] = {};
+  // Lane by lane: largest Σ|L_m|, |D⁻¹|Σ|w_m|, |D⁻¹|Σ|U_u|, |D⁻¹| and (scalars) Σ_j |a_ij|; poison is NaN once a factor is
+  // not finite.
+  alignas(64) T lower_sums[8] = {}, scaled_lower_sums[8] = {}, upper_sums[8] = {}, inverses[8] = {}, poison[8] = {};
   alignas(64) double norms[8] = {};
 
   void clear() {
     this->norm = this->change = 0;
     listed_for = nullptr;
     for (int lane = 0; lane < 8; ++lane) {
-      lower_sums[lane] = upper_sums[lane] = inverses[lane] = poison[lane] = 0;
+      lower_sums[lane] = scaled_lower_sums[lane] = upper_sums[lane] = inverses[lane] = poison[lane] = 0;
       norms[lane] = 0;
     }
   }
 };
+
+/// A bound of ‖(LU)⁻¹‖∞ from what all threads found, or infinity. LU = (D + W) D⁻¹ (D + U), W being the lower part before
+/// its scaling and U the upper one, both without the diagonal; so, where the norms are < 1,
+///   ‖(LU)⁻¹‖ ≤ ‖D⁻¹‖ / ((1 − ‖D⁻¹U‖) (1 − σ)),   σ the lesser of ‖D⁻¹W‖ (rows that dominate) and ‖WD⁻¹‖ = ‖L − 1‖.
+template <class T>
+double inverse_bound(std::span<const StructFactorWorkspace<T>> threads);
 
 /// Lists what line j of plane k has to do, unless the last line listed had the same neighbours.
 template <class T>
@@ -101,7 +108,7 @@ struct StructFactorKernel {
   using Lines = void (*)(const StructFactorView<T>& view, const LineWork& work, StructFactorWorkspace<T>& own);
   Lines lines = nullptr;
   LineGroups::Shape shape;
-  bool bounds = false;  // fills lower_sums, upper_sums, inverses
+  bool bounds = false;  // fills the workspace's sums
   int row_scalars = 0;  // of the workspace, an entry
 };
 

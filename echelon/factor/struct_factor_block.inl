@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Elimination of block stencils, once for each SIMD target: point by point, lanes over the rows of a block, a target's
 // columns in registers while its pairs go by, and A measured as it comes by. Bytes a point: 8 b² an entry read and (unless
-// diagonal_only) written, and 8 b² for D⁻¹. Bounds, with N and M the parts of L and D⁻¹U beside their unit diagonals:
-//   ‖L⁻¹‖∞ ≤ 1/(1 − ‖N‖∞),   ‖U⁻¹‖∞ ≤ ‖D⁻¹‖∞/(1 − ‖M‖∞),   ‖M‖∞ ≤ max_r (|D⁻¹| Σ|U_u| 1)_r   where the norms are < 1.
+// diagonal_only) written, and 8 b² for D⁻¹.
 // Reads are safe: a neighbour outside the grid is never asked, and a line's last point, whose loads could run over the end
 // of an array, takes copies.
 #include "echelon/base/small_block_simd.inl"
@@ -53,11 +52,13 @@ class BlockFactorLine {
     last_ = C::padded != B && i == nx_ - 1;
     const T shift_scale = shifts() ? row_scale() : T(0);
     sum_ = scale_ = zero_column<B, double>();
-    below_ = above_ = zero_column<B, T>();
-    if (plan_.diagonal_only) {
-      only_diagonal(shift_scale);
-    } else {
-      for (int t = 0; t < entries_; ++t) target(t, shift_scale);
+    unscaled_ = below_ = above_ = zero_column<B, T>();
+    for (int t = 0; t < entries_; ++t) {
+      if (inside(t)) {
+        entry(t, shift_scale);
+      } else if (!plan_.diagonal_only) {
+        std::fill_n(view_.F[t] + point_ * bb, bb, T(0));
+      }
     }
     finish();
   }
@@ -66,7 +67,7 @@ class BlockFactorLine {
   using C = BlockColumn<B, T>;
   using Wide = BlockColumn<B, double>;
   static constexpr int bb = B * B;
-  static constexpr std::int64_t kept = B * C::padded;  // scalars of a block of L in the workspace
+  static constexpr std::int64_t kept = B * C::padded;  // scalars of a block in the workspace
 
   bool shifts() const { return view_.rules.shift > 0; }
   bool has(std::int64_t shift) const { return !near_end_ || (i_ + shift >= 0 && i_ + shift < nx_); }
@@ -75,8 +76,10 @@ class BlockFactorLine {
   const T* of_A(int e, T* room) const {
     const T* block = view_.A[e] + point_ * bb;
     prefetch_block<B>(block, prefetched_ahead);
-    return last_ ? block_copy<B, T>(block, room) : block;
+    return HWY_UNLIKELY(last_) ? copied(block, room) : block;
   }
+  /// Not inlined: the compiler would put the copy's values together in registers, on everybody's way.
+  static HWY_NOINLINE const T* copied(const T* block, T* room) { return block_copy<B, T>(block, room); }
 
   static void load_block(const T* p, C* columns) {
 #pragma GCC unroll 8
@@ -89,72 +92,41 @@ class BlockFactorLine {
     store_column<B, T>(columns[B - 1], p + (B - 1) * B);
   }
 
-  template <class U>
-  static HWY_INLINE void add_sizes(const C* columns, BlockColumn<B, U>& sums) {
+  /// In a local variable: a member would go through memory with every column.
+  static HWY_INLINE void add_sizes(const C* columns, C& sums) {
+    C sum = sums;
 #pragma GCC unroll 8
     for (int c = 0; c < B; ++c) {
-      for (int part = 0; part < C::parts; ++part) sums.part[part] = hn::Add(sums.part[part], hn::Abs(columns[c].part[part]));
+      for (int part = 0; part < C::parts; ++part) sum.part[part] = hn::Add(sum.part[part], hn::Abs(columns[c].part[part]));
     }
+    sums = sum;
   }
 
   /// Row sums and the largest entry of A's block, in FP64. As a comparison: a NaN leaves the scale as it is.
   HWY_INLINE void measure(const T* block) {
+    Wide sum = sum_, scale = scale_;
 #pragma GCC unroll 8
     for (int c = 0; c < B; ++c) {
       const Wide column = load_column<B, double>(block + c * B);
       for (int part = 0; part < Wide::parts; ++part) {
         const auto size = hn::Abs(column.part[part]);
-        sum_.part[part] = hn::Add(sum_.part[part], size);
-        scale_.part[part] = hn::IfThenElse(hn::Gt(size, scale_.part[part]), size, scale_.part[part]);
+        sum.part[part] = hn::Add(sum.part[part], size);
+        scale.part[part] = hn::IfThenElse(hn::Gt(size, scale.part[part]), size, scale.part[part]);
       }
     }
-  }
-
-  /// w ← w − L X
-  static HWY_INLINE void eliminate(const T* L, const T* X, C* w) {
-#pragma GCC unroll 8
-    for (int m = 0; m < B; ++m) {
-      const C column = load_column<B, T>(L + m * C::padded);
-#pragma GCC unroll 8
-      for (int c = 0; c < B; ++c) subtract_scaled<B, T>(column, X[c * B + m], w[c]);
-    }
-  }
-
-  HWY_INLINE void eliminate_pairs(int t, C* w) const {
-    for (int p = own_.targets[t].first; p < own_.targets[t].last; ++p) {
-      const LinePair<T>& pair = own_.pairs[p];
-      if (has(pair.shift)) eliminate(kept_block(pair.lower), pair.U + point_ * bb, w);
-    }
+    sum_ = sum;
+    scale_ = scale;
   }
 
   T* kept_block(int e) const { return own_.rows + e * kept; }
-  static HWY_INLINE void keep(const C* columns, T* p) {
+  HWY_INLINE void keep(const C* columns, int e) const {
 #pragma GCC unroll 8
-    for (int c = 0; c < B; ++c) store_padded<B, T>(columns[c], p + c * C::padded);
+    for (int c = 0; c < B; ++c) store_padded<B, T>(columns[c], kept_block(e) + c * C::padded);
   }
 
-  /// L ← w D⁻¹, kept for the pairs.
-  HWY_INLINE void scale_lower(C* w, int t) {
-    const T* inverse = own_.targets[t].inverse + point_ * bb;
-    C L[B];
-#pragma GCC unroll 8
-    for (int c = 0; c < B; ++c) {
-      L[c] = scaled_column<B, T>(w[0], inverse[c * B]);
-#pragma GCC unroll 8
-      for (int m = 1; m < B; ++m) add_scaled<B, T>(w[m], inverse[c * B + m], L[c]);
-    }
-    keep(L, kept_block(t));
-    add_sizes(L, below_);
-    if (!plan_.diagonal_only) store_block(L, view_.F[t] + point_ * bb);
-  }
-
-  void target(int t, T shift_scale) {
-    if (!inside(t)) {
-      std::fill(view_.F[t] + point_ * bb, view_.F[t] + (point_ + 1) * bb, T(0));
-      return;
-    }
+  /// A's block, or zeros where fill begins.
+  HWY_INLINE void load_entry(int t, T shift_scale, C* w) {
     HWY_ALIGN T room[block_room<B, T>];
-    C w[B];
     if (view_.A[t]) {
       const T* block = of_A(t, room);
       measure(block);
@@ -164,38 +136,49 @@ class BlockFactorLine {
 #pragma GCC unroll 8
       for (int c = 0; c < B; ++c) w[c] = zero_column<B, T>();
     }
-    eliminate_pairs(t, w);
-    if (t < plan_.center) {
-      scale_lower(w, t);
-    } else if (t == plan_.center) {
-      keep(w, kept_block(t));
-    } else {
+  }
+
+  HWY_INLINE void entry(int t, T shift_scale) {
+    const LineTarget<T>& own = own_.targets[t];
+    C w[B];
+    load_entry(t, shift_scale, w);
+    for (int p = own.first; p < own.last; ++p) {
+      const LinePair<T>& pair = own_.pairs[p];
+      if (has(pair.shift)) subtract_product(kept_block(pair.lower), pair.U + point_ * bb, w);
+    }
+    if (t == plan_.center) {
+      keep(w, t);
+    } else if (t > plan_.center) {
       add_sizes(w, above_);
-      store_block(w, view_.F[t] + point_ * bb);
+      if (!plan_.diagonal_only) store_block(w, view_.F[t] + point_ * bb);
+    } else {
+      add_sizes(w, unscaled_);
+      C L[B];
+      scale(w, own.inverse + point_ * bb, L);
+      add_sizes(L, below_);
+      keep(L, t);
+      if (!plan_.diagonal_only) store_block(L, view_.F[t] + point_ * bb);
     }
   }
 
-  /// Where no product falls off the diagonal: L is formed for the diagonal's sake, and thrown away.
-  void only_diagonal(T shift_scale) {
-    HWY_ALIGN T room[block_room<B, T>], center_room[block_room<B, T>];
-    C w[B], a[B];
-    const T* block = of_A(plan_.center, center_room);
-    if (shifts()) block = shifted_block(block, shift_scale, center_room);
-    load_block(block, w);
-    for (int m = 0; m < entries_; ++m) {
-      if (!inside(m)) continue;
-      const T* of_m = of_A(m, room);
-      measure(of_m);
-      if (m == plan_.center) continue;
-      load_block(of_m, a);
-      if (m < plan_.center) {
-        scale_lower(a, m);
-      } else {
-        add_sizes(a, above_);
-      }
+  /// w ← w − L U
+  static HWY_INLINE void subtract_product(const T* L, const T* U, C* w) {
+#pragma GCC unroll 8
+    for (int m = 0; m < B; ++m) {
+      const C column = load_column<B, T>(L + m * C::padded);
+#pragma GCC unroll 8
+      for (int c = 0; c < B; ++c) subtract_scaled<B, T>(column, U[c * B + m], w[c]);
     }
-    eliminate_pairs(plan_.center, w);
-    keep(w, kept_block(plan_.center));
+  }
+
+  /// L ← w D⁻¹
+  static HWY_INLINE void scale(const C* w, const T* inverse, C* L) {
+#pragma GCC unroll 8
+    for (int c = 0; c < B; ++c) {
+      L[c] = scaled_column<B, T>(w[0], inverse[c * B]);
+#pragma GCC unroll 8
+      for (int m = 1; m < B; ++m) add_scaled<B, T>(w[m], inverse[c * B + m], L[c]);
+    }
   }
 
   const T* shifted_block(const T* block, T scale, T* room) const {
@@ -259,24 +242,27 @@ class BlockFactorLine {
     C a[B];
     invert_center(a);
 
-    HWY_ALIGN T above[C::padded];
+    HWY_ALIGN T above[C::padded], unscaled[C::padded];
     store_padded<B, T>(above_, above);
-    C row_sums = zero_column<B, T>(), product = zero_column<B, T>();
+    store_padded<B, T>(unscaled_, unscaled);
+    C row_sums = zero_column<B, T>(), upper = zero_column<B, T>(), lower = zero_column<B, T>();
 #pragma GCC unroll 8
     for (int c = 0; c < B; ++c) {
       for (int part = 0; part < C::parts; ++part) {
         a[c].part[part] = hn::Abs(a[c].part[part]);
         row_sums.part[part] = hn::Add(row_sums.part[part], a[c].part[part]);
       }
-      add_scaled<B, T>(a[c], above[c], product);
+      add_scaled<B, T>(a[c], above[c], upper);
+      add_scaled<B, T>(a[c], unscaled[c], lower);
     }
     for (int part = 0; part < C::parts; ++part) {
       const int at = part * C::width;
       raise(own_.lower_sums, below_.part[part], at);
-      raise(own_.upper_sums, product.part[part], at);
+      raise(own_.scaled_lower_sums, lower.part[part], at);
+      raise(own_.upper_sums, upper.part[part], at);
       raise(own_.inverses, row_sums.part[part], at);
       // 0·x is NaN for what is not finite, and stays so in a sum.
-      const auto sum = hn::IfThenElseZero(meant(at), hn::Add(below_.part[part], product.part[part]));
+      const auto sum = hn::IfThenElseZero(meant(at), hn::Add(below_.part[part], upper.part[part]));
       const typename C::D d;
       hn::Store(hn::MulAdd(hn::Zero(d), sum, hn::Load(d, own_.poison + at)), d, own_.poison + at);
     }
@@ -298,6 +284,7 @@ class BlockFactorLine {
   std::int64_t i_ = 0, point_ = 0;
   Wide sum_, scale_;  // of |A|'s rows
   C below_, above_;   // row sums of |L| and |U| beside the diagonal
+  C unscaled_;        // of |L| before it is scaled by D⁻¹
 };
 
 template <int B, class T>

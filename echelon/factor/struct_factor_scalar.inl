@@ -79,10 +79,12 @@ class FactorStep {
   }
 
  private:
-  /// Of every point: largest |a|, Σ|L| of other lines; of every line: a bit for each row of A with NaN or Inf.
+  /// Of every point: largest |a|, Σ|L| of other lines, Σ|L| before the scaling; of every line: a bit for each row of A with
+  /// NaN or Inf.
   struct Held {
     HWY_ALIGN T scale[lines][factor_width];
     HWY_ALIGN T lower_sum[lines][factor_width];
+    HWY_ALIGN T unscaled_sum[lines][factor_width];
     unsigned nonfinite[lines] = {};
   };
 
@@ -245,8 +247,8 @@ class FactorStep {
   template <bool diagonal_only>
   HWY_INLINE void across(Held& held, std::int64_t v) const {
     const int own_begin = plan().along_begin, own_end = plan().along_end;
-    V sum[lines], w[lines];
-    for (int l = 0; l < lines; ++l) sum[l] = hn::Zero(D());
+    V sum[lines], unscaled[lines], w[lines];
+    for (int l = 0; l < lines; ++l) sum[l] = unscaled[l] = hn::Zero(D());
     for (int e = 0; e < own_begin; ++e) {
       const Target& t = targets_[e];
       if (!t.there) {
@@ -260,11 +262,15 @@ class FactorStep {
       for (int l = 0; l < lines; ++l) {
         const V L = hn::Mul(w[l], load(t.inverse, e, l, v));
         set_row(L, e, l, v);
+        unscaled[l] = hn::Add(unscaled[l], hn::Abs(w[l]));
         sum[l] = hn::Add(sum[l], hn::Abs(L));
         if constexpr (!diagonal_only) store(L, t.F, l, v);
       }
     }
-    for (int l = 0; l < lines; ++l) hn::Store(sum[l], D(), held.lower_sum[l] + v);
+    for (int l = 0; l < lines; ++l) {
+      hn::Store(sum[l], D(), held.lower_sum[l] + v);
+      hn::Store(unscaled[l], D(), held.unscaled_sum[l] + v);
+    }
     for (int e = own_begin; e < own_end; ++e) {
       const Target& t = targets_[e];
       for (int l = 0; l < lines; ++l) w[l] = row(e, l, v);
@@ -285,7 +291,7 @@ class FactorStep {
   /// One lower entry, at −1, and at most the upper one at +1: chains of one product, one fma and one division. Pivots are
   /// tested afterwards; a line with a bad one is done again with care.
   template <bool diagonal_only, bool has_upper>
-  HWY_INLINE void recur_plain(const Held& held) const {
+  HWY_INLINE void recur_plain(Held& held) const {
     const int c = plan().center;
     const T* above = !has_upper ? nullptr : diagonal_only ? view_->A[c + 1] : view_->F[c + 1];
     T* inverse = view_->inverse;
@@ -322,7 +328,12 @@ class FactorStep {
         continue;
       }
       for (std::int64_t v = 0; v < factor_width; v += lanes()) {
-        set_row(hn::Load(D(), L[l] + v), c - 1, l, v);
+        const V unscaled = hn::Load(D(), held.unscaled_sum[l] + v);
+        hn::Store(hn::Add(unscaled, hn::Abs(row(c - 1, l, v))), D(), held.unscaled_sum[l] + v);
+        V found_lower = hn::Load(D(), L[l] + v);
+        // Behind the end of the line are quotients by 0.
+        if constexpr (edge) found_lower = hn::IfThenElseZero(mask(inside(c, l), v), found_lower);
+        set_row(found_lower, c - 1, l, v);
         store(hn::Load(D(), found[l] + v), inverse, l, v);
       }
     }
@@ -357,7 +368,7 @@ class FactorStep {
 
   /// Any entries along the line, and any pivots.
   template <bool diagonal_only>
-  static HWY_NOINLINE void recur(const FactorStep step, const Held& held, int l) {
+  static HWY_NOINLINE void recur(const FactorStep step, Held& held, int l) {
     const StructFactorView<T>& view = *step.view_;
     const EliminationPlan& plan = *view.plan;
     // Where only the diagonal is written, a step without other edges may be at an end of its line.
@@ -377,7 +388,10 @@ class FactorStep {
           const LinePair<T>& pair = step.pairs_[p];
           if (on_line(pair.shift)) w = fma(-value(pair.lower), pair.U[point], w);
         }
-        if (e < c) w *= t.inverse[point];
+        if (e < c) {
+          held.unscaled_sum[l][lane] += magnitude(w);
+          w *= t.inverse[point];
+        }
         value(e) = w;
         if (e == c) view.inverse[point] = step.inverse_of(w, held, l, lane);
         // Later points of this step look for it in the factors.
@@ -390,9 +404,10 @@ class FactorStep {
   template <bool diagonal_only>
   HWY_INLINE void finish(const Held& held, std::int64_t v) const {
     const int center = plan().center;
-    V lower[lines], above[lines], w[lines];
+    V lower[lines], unscaled[lines], above[lines], w[lines];
     for (int l = 0; l < lines; ++l) {
       lower[l] = hn::Load(D(), held.lower_sum[l] + v);
+      unscaled[l] = hn::Load(D(), held.unscaled_sum[l] + v);
       above[l] = hn::Zero(D());
     }
     for (int e = plan().along_begin; e < center; ++e) {
@@ -418,17 +433,20 @@ class FactorStep {
       for (int l = 0; l < lines; ++l) above[l] = hn::Add(above[l], hn::Abs(w[l]));
     }
     V largest_lower = hn::Load(D(), own_->lower_sums + v), largest_upper = hn::Load(D(), own_->upper_sums + v);
+    V largest_scaled = hn::Load(D(), own_->scaled_lower_sums + v);
     V largest_inverse = hn::Load(D(), own_->inverses + v), poison = hn::Load(D(), own_->poison + v);
     for (int l = 0; l < lines; ++l) {
       const V inverse = hn::Abs(load(view_->inverse, center, l, v));
       above[l] = hn::Mul(above[l], inverse);
       largest_lower = hn::Max(largest_lower, lower[l]);
+      largest_scaled = hn::Max(largest_scaled, hn::Mul(unscaled[l], inverse));
       largest_upper = hn::Max(largest_upper, above[l]);
       largest_inverse = hn::Max(largest_inverse, inverse);
       // 0·x is NaN for what is not finite, and stays so in a sum.
       poison = hn::MulAdd(hn::Zero(D()), hn::Add(lower[l], above[l]), poison);
     }
     hn::Store(largest_lower, D(), own_->lower_sums + v);
+    hn::Store(largest_scaled, D(), own_->scaled_lower_sums + v);
     hn::Store(largest_upper, D(), own_->upper_sums + v);
     hn::Store(largest_inverse, D(), own_->inverses + v);
     hn::Store(poison, D(), own_->poison + v);

@@ -78,7 +78,6 @@ class StructIlu final : public Ilu<T>::Impl {
   void place_planes(const StructMatrix<T>& A);
   void place_triangles();
   double growth();
-  double growth_bound() const;
   void sweep(const T* r, T* x) const;
   const T* plane_of(int entry) const;
   BlockCsr<T> triangle(int first_entry, int last_entry) const;
@@ -337,27 +336,12 @@ void StructIlu<T>::attempt(const StructMatrix<T>& A, const Attempt& attempt) {
   log_.record_change(change, norm_);
 }
 
-/// ‖(LU)⁻¹‖∞ ≤ max|D⁻¹| / ((1 − σ_L)(1 − σ_U)), where σ are the largest row sums beside the (unit) diagonals.
-template <class T>
-double StructIlu<T>::growth_bound() const {
-  if (!factor_kernel_.bounds) return std::numeric_limits<double>::infinity();
-  double lower = 0, upper = 0, inverse = 0, poison = 0;
-  for (const auto& own : workspaces_) {
-    for (int lane = 0; lane < 8; ++lane) {
-      lower = std::max<double>(lower, own.lower_sums[lane]);
-      upper = std::max<double>(upper, own.upper_sums[lane]);
-      inverse = std::max<double>(inverse, own.inverses[lane]);
-      poison += own.poison[lane];
-    }
-  }
-  if (!(lower < 1 && upper < 1 && poison == 0)) return std::numeric_limits<double>::infinity();
-  return inverse / ((1 - lower) * (1 - upper)) * norm_;
-}
-
 template <class T>
 double StructIlu<T>::growth() {
   // A bound below what anybody asks about answers without two sweeps.
-  const double bound = growth_bound();
+  constexpr double unknown = std::numeric_limits<double>::infinity();
+  const double bound =
+      factor_kernel_.bounds ? inverse_bound(std::span<const StructFactorWorkspace<T>>(workspaces_)) * norm_ : unknown;
   if (bound <= growth_remark) return bound;
   // Not kept: it would be one vector more in every solve.
   Array<T> probe(grid_.points() * dof_, T{1});

@@ -219,6 +219,32 @@ TEST(StructIlu, RefactorAllocatesNothingAndEqualsAFreshFactorization) {
   EXPECT_TRUE(same_result(M, ec::ilu(B), A.rows()));
 }
 
+TEST(StructIlu, RowsThatDominateNeedNoProbeWhateverTheirScale) {
+  // A probe would be two sweeps and a vector of its own; 20 points a line are no whole number of vectors.
+  const ec::Grid grid{20, 7, 6};
+  for (const char* name : {"star5", "box9", "star7", "box27", "star13"}) {
+    for (const int dof : {1, 2, 3, 5}) {
+      const auto stencil = ec::stencils::named(name);
+      auto A = ec::problems::random(grid, stencil, dof, 3);
+      const std::size_t bb = static_cast<std::size_t>(dof) * dof, points = static_cast<std::size_t>(grid.points());
+      const std::span<double> values = A.values();
+      for (std::size_t s = 0; s < values.size(); ++s) {
+        values[s] = std::ldexp(values[s], static_cast<int>(s / bb % points % 7) - 3);
+      }
+      auto M = ec::ilu(A);
+      const auto before = ec::allocation_count();
+      ASSERT_TRUE(M.refactor(A).ok);
+      EXPECT_EQ(ec::allocation_count(), before) << name << " b = " << dof;
+      ec::Vector<double> ones(grid.points() * dof, 1.0), z(ones.size());
+      M.apply(ones, z);
+      double largest = 0;
+      for (const double value : z) largest = std::max(largest, std::abs(value));
+      EXPECT_GE(M.report().growth, largest * A.norm_inf() * (1 - 1e-12));
+      EXPECT_LT(M.report().growth, 1e8);
+    }
+  }
+}
+
 TEST(StructIlu, RefactorRefusesAnotherShape) {
   auto M = ec::ilu(ec::problems::poisson({4, 4, 4}, ec::stencils::star7()));
   const auto refactor = [&](const Matrix& A) { static_cast<void>(M.refactor(A)); };
