@@ -59,7 +59,7 @@ bench-peers: peers-packages build
 	bench/run-peers
 
 gpu-test:
-	build/tests/test_cuda_backend && build/tests/test_block_csr
+	build/tests/test_gpu
 
 gpu-bench:
 	build/bin/echelon info

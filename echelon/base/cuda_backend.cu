@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda_check.cuh"
 #include "echelon/base/error.hpp"
 #include "echelon/base/fma.hpp"
 #include "echelon/krylov/reduction_tree.hpp"
@@ -20,10 +21,7 @@ constexpr int threads_a_block = 256;
 constexpr int bandwidth_repeats = 5;
 constexpr std::size_t bandwidth_bytes = std::size_t{1} << 30;
 
-void check(cudaError_t status, const char* call) {
-  if (status == cudaSuccess) return;
-  throw Error(ErrorCode::device, std::string("CUDA: ") + call + " failed: " + cudaGetErrorString(status));
-}
+constexpr auto check = check_cuda;
 
 void select(int device) { check(cudaSetDevice(device), "cudaSetDevice"); }
 
@@ -174,11 +172,28 @@ double copy_bandwidth(int device) {
   return best;
 }
 
+double seconds(int device, const std::function<void()>& launches) {
+  select(device);
+  cudaEvent_t start = nullptr, stop = nullptr;
+  check(cudaEventCreate(&start), "cudaEventCreate");
+  check(cudaEventCreate(&stop), "cudaEventCreate");
+  cudaEventRecord(start);
+  launches();
+  cudaEventRecord(stop);
+  const auto status = cudaEventSynchronize(stop);
+  float milliseconds = 0;
+  cudaEventElapsedTime(&milliseconds, start, stop);
+  cudaEventDestroy(start);
+  cudaEventDestroy(stop);
+  check(status, "what was timed");
+  return milliseconds * 1e-3;
+}
+
 }  // namespace
 
 const CudaBackend* cuda_backend() {
-  static const CudaBackend table{device_count, device_name, free_bytes, allocate, release,       copy,
-                                 fill,         dot,         axpy,       spmv,     copy_bandwidth};
+  static const CudaBackend table{device_count, device_name, free_bytes, allocate, release,        copy,
+                                 fill,         dot,         axpy,       spmv,     copy_bandwidth, seconds};
   return &table;
 }
 

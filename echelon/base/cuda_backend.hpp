@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace echelon {
@@ -33,6 +34,8 @@ struct CudaBackend {
   void (*axpy)(int device, double a, const double* x, double* y, std::int64_t n);
   void (*spmv)(int device, const DeviceCsrView& A, const double* x, double* y);
   double (*copy_bandwidth)(int device);  // bytes read and written a second, measured
+  /// Of what `launches` puts on the device, by its own clock.
+  double (*seconds)(int device, const std::function<void()>& launches);
 };
 
 /// Null when the build has no CUDA. Every function throws Error(device) naming the call that failed.

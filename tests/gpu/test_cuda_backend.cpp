@@ -9,17 +9,12 @@
 #include "echelon/base/device.hpp"
 #include "echelon/krylov/vector_ops.hpp"
 #include "echelon/problem/problems.hpp"
+#include "tests/gpu/needs_gpu.hpp"
 
 namespace echelon {
 namespace {
 
-class CudaBackendTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!cuda_backend()) GTEST_SKIP() << "this build has no CUDA";
-    if (Device::cuda_count() == 0) GTEST_SKIP() << "no GPU on this machine";
-  }
-};
+using CudaBackendTest = GpuTest;
 
 Vector<double> wave(std::int64_t n, double phase) {
   Vector<double> x(n);

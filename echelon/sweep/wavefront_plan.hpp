@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a GPU block runs the sweep of one tile: how many lines a tile has, and what the block's shared memory holds.
+//   [barriers | history of x: H levels × lines with their border | ring of stages: record, r, coefficients of one piece]
+// A piece is some entries of one level; a stage holds one. Warps: groups of computing ones that take the levels in turn, one
+// that copies ahead, and groups of those that fetch the borders from neighbouring tiles. Pure arithmetic, no device needed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "echelon/matrix/stencil.hpp"
+#include "echelon/schedule/tiles.hpp"
+
+namespace echelon {
+
+/// One entry of the triangle as the sweep meets it: the neighbour's line is dy, dz before the own one (both ≥ 0, in the
+/// direction of the sweep), its value `behind` ≥ 1 levels old.
+struct SweepNeighbour {
+  int entry, dy, dz, behind;
+};
+
+/// One triangle in sweep order, the farthest entry first. An entry that reaches from no point of the grid to another has
+/// only zeros as coefficients and stands as (0, 0, 1).
+struct SweepTriangle {
+  Triangle triangle = Triangle::lower;
+  std::vector<SweepNeighbour> neighbours;
+  int reach_y = 0, reach_z = 0, deepest = 1;
+  bool corner = false;  // some neighbour is before in both directions
+  /// Entries before this one are at least two levels old.
+  int early = 0;
+};
+SweepTriangle sweep_triangle(const Wavefront& front, const Stencil& stencil, Triangle triangle);
+
+/// A tile so many tiles before the own one, in the direction of the sweep, that some line of it reaches.
+struct TileReach {
+  int dy, dz;
+};
+std::vector<TileReach> tile_reaches(const SweepTriangle& triangle, TileShape tile);
+
+/// Lines of a tile, as fast as measured for this stencil and block size.
+TileShape sweep_tile_shape(const Stencil& stencil, int dof);
+
+/// What may be tuned; 0 leaves it to the plan.
+struct SweepTuning {
+  int lines_a_thread = 0, history = 0, stages = 0, entries_a_stage = 0, groups = 0, border_groups = 0;
+  bool plain = false;  // level by level from global memory, no ring
+};
+
+/// The numbers the kernel takes.
+struct SweepBlock {
+  int lines_a_thread = 1, history = 2, stages = 2, entries_a_stage = 1, groups = 1, border_groups = 1;
+  int pieces = 1, warps = 1, border_warps = 1, threads = 32;  // warps of one group each
+  int record_bytes = 16, r_offset = 0, values_offset = 0, stage_bytes = 0, plane_bytes = 0;
+  std::int64_t shared_bytes = 0;
+};
+
+struct SweepPlan : SweepBlock {
+  bool pipelined = false;  // false: no room, or a shape without such a kernel; the plain kernel runs
+  std::string why_not;
+};
+
+struct SweepSizes {
+  int dof = 1, vector_bytes = 8, stored_bytes = 8;
+};
+
+/// `tile`: as the schedule has it, after it was cut to the grid.
+SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepSizes& sizes, const SweepTuning& wish = {});
+
+namespace sweep_limits {
+inline constexpr int entries = 64, stages = 16, history = 32;
+inline constexpr int plain_entries = 192, tile_reaches = 64;
+inline constexpr std::int64_t shared_bytes = 227 * 1024;
+inline constexpr int head_bytes = 1408;  // barriers, the tile's number, the next heads of runs
+inline constexpr int run_head_bytes = 16;
+/// Of a block; the kernels are compiled for it, which leaves 96 registers each.
+inline constexpr int threads = 640;
+}  // namespace sweep_limits
+
+}  // namespace echelon

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/sweep/wavefront_sweep_launch.cuh"
+
+namespace echelon::device {
+template void launch_block_sweep<3>(const WavefrontSweepView&, int, Stored);
+}  // namespace echelon::device

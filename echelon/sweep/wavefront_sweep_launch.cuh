@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Choice and launch of a compiled kernel; one translation unit a block size includes this.
+#pragma once
+
+#include <type_traits>
+
+#include "echelon/base/cuda_check.cuh"
+#include "echelon/sweep/wavefront_sweep.cuh"
+
+namespace echelon::device {
+
+template <int B, int M, int NE, class V, class S>
+void launch_sweep(const WavefrontSweepView& v) {
+  const auto kernel = wavefront_sweep_kernel<B, M, NE, V, S>;
+  const int bytes = static_cast<int>(v.plan.shared_bytes);
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "sweep: shared memory");
+  kernel<<<static_cast<unsigned>(v.vector.tiles.count), static_cast<unsigned>(v.plan.threads),
+           static_cast<std::size_t>(bytes)>>>(v);
+  check_cuda(cudaGetLastError(), "sweep");
+}
+
+/// Scalars: the entries of the named stencils (and of ILU(1) of star7) have kernels of their own.
+template <int M, class V, class S>
+void launch_scalar_sweep(const WavefrontSweepView& v) {
+  if (v.plan.pieces == 1) {
+    if (v.count == 3) return launch_sweep<1, M, 3, V, S>(v);
+    if constexpr (M <= 2) {
+      if (v.count == 6) return launch_sweep<1, M, 6, V, S>(v);
+      if (v.count == 12) return launch_sweep<1, M, 12, V, S>(v);
+      if (v.count == 13) return launch_sweep<1, M, 13, V, S>(v);
+    }
+  }
+  launch_sweep<1, M, 0, V, S>(v);
+}
+
+/// Lines a thread there are kernels for.
+template <int B, class V, class S>
+void launch_sweep_of(const WavefrontSweepView& v) {
+  const int M = v.plan.lines_a_thread;
+  if constexpr (B == 1) {
+    if (M == 1) return launch_scalar_sweep<1, V, S>(v);
+    if (M == 2) return launch_scalar_sweep<2, V, S>(v);
+    if (M == 4) return launch_scalar_sweep<4, V, S>(v);
+  } else {
+    if (M == 1) return launch_sweep<B, 1, 0, V, S>(v);
+    if constexpr (B <= 4) {
+      if (M == 2) return launch_sweep<B, 2, 0, V, S>(v);
+    }
+  }
+  throw Error(ErrorCode::bad_argument, "sweep: no kernel for " + std::to_string(M) + " lines a thread");
+}
+
+/// By block size; `stored` as the kernel's S.
+template <int B>
+void launch_block_sweep(const WavefrontSweepView& v, int vector_bytes, Stored stored) {
+  if (vector_bytes == 4) return launch_sweep_of<B, float, float>(v);
+  switch (stored) {
+    case Stored::fp64: return launch_sweep_of<B, double, double>(v);
+    case Stored::fp32: return launch_sweep_of<B, double, float>(v);
+    case Stored::bf16: return launch_sweep_of<B, double, __nv_bfloat16>(v);
+    case Stored::fp16: return launch_sweep_of<B, double, __half>(v);
+  }
+}
+
+#define ECHELON_DECLARE_SWEEP(B) extern template void launch_block_sweep<B>(const WavefrontSweepView&, int, Stored);
+ECHELON_DECLARE_SWEEP(1)
+ECHELON_DECLARE_SWEEP(2)
+ECHELON_DECLARE_SWEEP(3)
+ECHELON_DECLARE_SWEEP(4)
+ECHELON_DECLARE_SWEEP(5)
+ECHELON_DECLARE_SWEEP(6)
+ECHELON_DECLARE_SWEEP(7)
+ECHELON_DECLARE_SWEEP(8)
+#undef ECHELON_DECLARE_SWEEP
+
+}  // namespace echelon::device

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plan of a GPU's block, without a GPU: the named stencils get the ring for every block size, and whatever is drawn, a
+// plan that says it can run keeps the rules the kernel rests on.
+#include "echelon/sweep/wavefront_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "echelon/matrix/tile_order.hpp"
+#include "tests/reference/random_stencil.hpp"
+
+namespace echelon {
+namespace {
+
+SweepTriangle triangle_of(const Grid& grid, const Stencil& stencil, Triangle triangle) {
+  return sweep_triangle(wavefront(grid, symmetrised(stencil)), stencil, triangle);
+}
+
+TEST(WavefrontPlan, Star7HasThreeNeighboursOneLevelBehind) {
+  const auto lower = triangle_of({8, 8, 8}, stencils::star7(), Triangle::lower);
+  ASSERT_EQ(lower.neighbours.size(), 3u);
+  for (const auto& n : lower.neighbours) EXPECT_EQ(n.behind, 1);
+  EXPECT_EQ(lower.neighbours[0].dz, 1);  // the farthest first
+  EXPECT_EQ(lower.neighbours[1].dy, 1);
+  EXPECT_EQ(lower.early, 0);
+  EXPECT_FALSE(lower.corner);
+  const auto upper = triangle_of({8, 8, 8}, stencils::star7(), Triangle::upper);
+  EXPECT_EQ(upper.neighbours[0].dz, 1);
+  EXPECT_EQ(upper.neighbours[0].entry, 6);
+}
+
+TEST(WavefrontPlan, Box27LooksSevenLevelsBack) {
+  const auto lower = triangle_of({8, 8, 8}, stencils::box27(), Triangle::lower);
+  EXPECT_EQ(lower.deepest, 7);
+  EXPECT_EQ(lower.early, 8);  // the ninth, (1, 1, −1), is one level behind
+  EXPECT_TRUE(lower.corner);
+}
+
+TEST(WavefrontPlan, NamedStencilsRunInARing) {
+  for (const std::string& name : stencils::names()) {
+    const Stencil stencil = stencils::named(name);
+    for (int dof = 1; dof <= 8; ++dof) {
+      for (const Triangle side : {Triangle::lower, Triangle::upper}) {
+        for (const SweepSizes sizes :
+             {SweepSizes{dof, 8, 8}, SweepSizes{dof, 8, 4}, SweepSizes{dof, 8, 2}, SweepSizes{dof, 4, 4}}) {
+          const auto plan = sweep_plan(triangle_of({64, 64, 64}, stencil, side), sweep_tile_shape(stencil, dof), sizes);
+          EXPECT_TRUE(plan.pipelined) << name << " b=" << dof << ": " << plan.why_not;
+          EXPECT_GE(plan.stages, 4) << name << " b=" << dof;
+        }
+      }
+    }
+  }
+}
+
+TEST(WavefrontPlan, WhatRunsKeepsTheRules) {
+  std::mt19937_64 random(3);
+  int pipelined = 0;
+  for (int repeat = 0; repeat < 5000; ++repeat) {
+    const bool flat = repeat % 4 == 0;
+    const auto upto = [&](int most) { return 1 + static_cast<int>(random() % static_cast<unsigned>(most)); };
+    const Stencil stencil = reference::random_stencil(random, 40, 3, flat);
+    const Grid grid = reference::random_grid(random, 40, flat);
+    const Triangle side = repeat % 2 ? Triangle::lower : Triangle::upper;
+    const SweepTriangle t = triangle_of(grid, stencil, side);
+    const SweepTuning wish{upto(4),
+                           random() % 2 ? 0 : upto(32),
+                           random() % 2 ? 0 : upto(16),
+                           random() % 2 ? 0 : upto(40),
+                           random() % 2 ? 0 : upto(5),
+                           random() % 2 ? 0 : upto(5),
+                           false};
+    const TileShape tile{upto(32), upto(16)};
+    const int dof = upto(9), stored = 1 << upto(3);
+    for (const SweepNeighbour& n : t.neighbours) {
+      ASSERT_GE(n.dy, 0);
+      ASSERT_GE(n.dz, 0);
+      ASSERT_GE(n.behind, 1);
+    }
+    const SweepPlan plan = sweep_plan(t, tile, {dof, 8, stored}, wish);
+    if (!plan.pipelined) {
+      EXPECT_FALSE(plan.why_not.empty());
+      continue;
+    }
+    ++pipelined;
+    const int held = static_cast<int>(t.neighbours.size()) + (side == Triangle::upper ? 1 : 0);
+    EXPECT_GE(plan.history, t.deepest + 2);
+    EXPECT_EQ(plan.history & (plan.history - 1), 0);
+    EXPECT_LE(plan.history, sweep_limits::history);
+    EXPECT_LE(plan.stages, sweep_limits::stages);
+    EXPECT_LE(plan.shared_bytes, sweep_limits::shared_bytes);
+    EXPECT_LE(plan.threads, sweep_limits::threads);
+    EXPECT_GE(plan.pieces * plan.entries_a_stage, held);
+    EXPECT_TRUE(plan.groups == 1 || plan.groups * plan.pieces <= plan.stages);
+    EXPECT_GE(plan.warps * plan.lines_a_thread * (32 / dof), tile.y * tile.z);
+    EXPECT_GE(plan.border_warps * 32, ((tile.z + t.reach_z) * (tile.y + t.reach_y) - tile.y * tile.z) * dof);
+    EXPECT_EQ(plan.threads, 32 * (plan.groups * plan.warps + 1 + plan.border_groups * plan.border_warps));
+    EXPECT_GE(plan.stage_bytes, plan.values_offset + tile.y * tile.z * dof * dof * plan.entries_a_stage * stored);
+    EXPECT_EQ(plan.stage_bytes % 16, 0);
+  }
+  EXPECT_GT(pipelined, 1000);
+}
+
+TEST(WavefrontPlan, TilesReachedAreThoseOfTheLines) {
+  std::mt19937_64 random(4);
+  for (int repeat = 0; repeat < 500; ++repeat) {
+    const Stencil stencil = reference::random_stencil(random, 10, 3, false);
+    const SweepTriangle t = triangle_of({20, 20, 20}, stencil, Triangle::lower);
+    const TileShape tile{1 + static_cast<int>(random() % 5), 1 + static_cast<int>(random() % 5)};
+    const auto reached = tile_reaches(t, tile);
+    for (const SweepNeighbour& n : t.neighbours) {
+      for (int y = 0; y < tile.y; ++y) {
+        for (int z = 0; z < tile.z; ++z) {
+          const int dy = -floor_quotient(y - n.dy, tile.y), dz = -floor_quotient(z - n.dz, tile.z);
+          const bool listed =
+              std::any_of(reached.begin(), reached.end(), [&](const TileReach& r) { return r.dy == dy && r.dz == dz; });
+          ASSERT_TRUE(listed || (dy == 0 && dz == 0));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace echelon
