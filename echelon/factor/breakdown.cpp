@@ -110,26 +110,11 @@ void say_what_happened(FactorReport& report) {
 
 }  // namespace
 
-void PivotLog::reset() {
-  count_ = 0;
-  nonfinite_ = nonfinite_input_ = false;
-  used_ = 0;
-  change_ = norm_ = 0;
-}
-
 void PivotLog::add(std::int64_t position, const PivotNote& note) {
   const std::lock_guard lock(mutex_);
-  ++count_;
-  nonfinite_input_ = nonfinite_input_ || note.kind == PivotNote::Kind::nonfinite_input;
-  nonfinite_ = nonfinite_ || nonfinite_input_ || note.kind == PivotNote::Kind::overflow;
-  if (used_ == kept && position > positions_[kept - 1]) return;
-  int at = used_ < kept ? used_++ : kept - 1;
-  for (; at > 0 && positions_[at - 1] > position; --at) {
-    positions_[at] = positions_[at - 1];
-    notes_[at] = notes_[at - 1];
-  }
-  positions_[at] = position;
-  notes_[at] = note;
+  ++notes_.count;
+  notes_.note_kind(note.kind);
+  notes_.keep(position, note);
 }
 
 void factor_with_policy(const IluOptions& options, bool positive_definite, const std::string& name, PivotLog& log,

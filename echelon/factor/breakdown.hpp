@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "echelon/factor/pivot_notes.hpp"
 #include "echelon/precond/ilu.hpp"
 #include "echelon/report/factor_report.hpp"
 
@@ -19,27 +20,25 @@ namespace echelon {
 /// the same for every thread count.
 class PivotLog {
  public:
-  static constexpr int kept = 10;
-  void reset();
+  static constexpr int kept = PivotNotes::kept;
+  void reset() { take({}); }
   /// `position` is the row in elimination order, by which the first ones are chosen.
   void add(std::int64_t position, const PivotNote& note);
-  std::int64_t count() const { return count_; }
+  /// What was gathered elsewhere, instead of all that is here.
+  void take(const PivotNotes& notes) { notes_ = notes, change_ = norm_ = 0; }
+  std::int64_t count() const { return notes_.count; }
   /// A pivot that is NaN or Inf, or a row of A that holds one.
-  bool has_nonfinite() const { return nonfinite_; }
-  bool has_nonfinite_input() const { return nonfinite_input_; }
+  bool has_nonfinite() const { return notes_.nonfinite; }
+  bool has_nonfinite_input() const { return notes_.nonfinite_input; }
   /// What the attempt did to A: ‖change of the diagonal‖∞ (boosts and shift together) and ‖A‖∞. Called once an attempt.
   void record_change(double change, double norm) { change_ = change, norm_ = norm; }
   double relative_change() const { return change_ > 0 && norm_ > 0 ? change_ / norm_ : 0; }
-  std::span<const PivotNote> first() const { return {notes_, static_cast<std::size_t>(used_)}; }
+  std::span<const PivotNote> first() const { return {notes_.notes, static_cast<std::size_t>(notes_.used)}; }
 
  private:
   std::mutex mutex_;
-  std::int64_t count_ = 0;
-  bool nonfinite_ = false, nonfinite_input_ = false;
   double change_ = 0, norm_ = 0;
-  int used_ = 0;
-  std::int64_t positions_[kept] = {};
-  PivotNote notes_[kept];
+  PivotNotes notes_;
 };
 
 struct Attempt {

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The host's side of the factorization on a GPU: its tables, the policy's attempts, the report.
+#include "echelon/factor/wavefront_factor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <vector>
+
+#include "echelon/base/error.hpp"
+#include "echelon/factor/struct_factor.hpp"
+#include "echelon/factor/wavefront_factor_view.hpp"
+#include "echelon/matrix/shapes.hpp"
+#include "echelon/precond/struct_ilu_checks.hpp"
+#include "echelon/report/timer.hpp"
+
+namespace echelon {
+namespace {
+
+/// What a tile waits for takes microseconds; a GPU that is shared or stopped by a debugger may take seconds.
+constexpr std::int64_t patience_nanoseconds = 20'000'000'000;
+
+std::vector<FactorEntry> entries_of(const EliminationPlan& plan, const Wavefront& front) {
+  std::vector<FactorEntry> entries;
+  for (const Offset& o : plan.offsets) {
+    const int y = o.y + front.c * o.z, x = o.x + front.a * o.y + front.b * o.z;
+    entries.push_back({o.x, o.y, o.z, y, o.z, x + y + o.z});
+  }
+  return entries;
+}
+
+std::vector<std::int16_t> uppers_of(const EliminationPlan& plan) {
+  const std::size_t entries = plan.offsets.size();
+  std::vector<std::int16_t> upper(static_cast<std::size_t>(plan.center) * entries, -1);
+  for (std::size_t t = 0; t < entries; ++t) {
+    for (const auto [m, u] : plan.pairs(static_cast<int>(t))) {
+      upper[static_cast<std::size_t>(m) * entries + t] = static_cast<std::int16_t>(u);
+    }
+  }
+  return upper;
+}
+
+template <class S>
+Array<S> on_device(const std::vector<S>& host, Device device) {
+  Array<S> copy(static_cast<std::int64_t>(host.size()), device);
+  copy_bytes(copy.data(), device, host.data(), Device::host(), copy.bytes());
+  return copy;
+}
+
+/// Reaches of the neighbours that some point has.
+bool is_in_grid(const Offset& o, const Wavefront& front) {
+  return std::abs(o.x) < front.nx && std::abs(o.y) < front.ny && std::abs(o.z) < front.nz;
+}
+
+}  // namespace
+
+template <class T>
+struct WavefrontFactor<T>::Impl {
+  const TileOrder& order;
+  IluOptions options;
+  bool positive;
+  std::string title;
+  EliminationPlan plan;
+  const WavefrontFactorKernels<T>* kernels;
+  Array<FactorEntry> entries;
+  Array<std::int16_t> upper_of;
+  Array<FactorPair> pairs;
+  Array<int> first_pair;
+  Array<unsigned char> records, scratch;
+  Array<FactorStatus> status;
+  Array<unsigned> progress;
+  WavefrontFactorView<T> view{};
+  FactorLaunch launch;
+  PivotLog log;
+  FactorStatus found{};
+
+  Impl(const TileOrder& order_, const IluOptions& options_, bool positive_)
+      : order(order_),
+        options(options_),
+        positive(positive_),
+        title(fmt::format("{}({})", positive ? "IC" : "ILU", options.fill)),
+        plan(order.stencil()),
+        kernels(wavefront_factor_kernels<T>()) {
+    check_options(options);
+    if (!kernels) throw Error(ErrorCode::device, "factorization on a GPU: this build has no CUDA");
+    if (order.device().is_host()) {
+      throw Error(ErrorCode::bad_argument, "factorization on a GPU: got a tile order on the host, expected one on a GPU");
+    }
+    copy_plan();
+    describe();
+    launch = kernels->plan(order.device().index, view);
+    view.groups = launch.groups;
+    view.warps = launch.warps;
+    view.scratch_bytes = launch.scratch_bytes;
+    scratch = Array<unsigned char>(launch.scratch_bytes * (launch.slots > 0 ? 0 : launch.blocks), order.device());
+    view.scratch = scratch.data();
+    kernels->records(order.device().index, view.vector, records.data(), view.record_bytes);
+  }
+
+  void copy_plan() {
+    const Device device = order.device();
+    entries = on_device(entries_of(plan, order.vector().front), device);
+    upper_of = on_device(uppers_of(plan), device);
+    std::vector<FactorPair> of_targets;
+    for (const auto [m, u] : plan.pair) of_targets.push_back({m, u});
+    pairs = on_device(of_targets, device);
+    first_pair = on_device(std::vector<int>(plan.first.begin(), plan.first.end()), device);
+    const int shape_z = order.vector().tiles.shape.z;
+    view.record_bytes = (static_cast<int>(sizeof(FactorRecord)) + 4 * shape_z + 15) / 16 * 16;
+    records = Array<unsigned char>(order.runs() * view.record_bytes, device);
+    status = Array<FactorStatus>(1, device);
+    progress = Array<unsigned>(order.vector().tiles.count, device);
+  }
+
+  void describe() {
+    const Wavefront& front = order.vector().front;
+    const TileShape shape = order.vector().tiles.shape;
+    view.vector = order.vector();
+    view.records = records.data();
+    view.entries = entries.data();
+    view.upper_of = upper_of.data();
+    view.pairs = pairs.data();
+    view.first_pair = first_pair.data();
+    view.entry_count = static_cast<int>(plan.offsets.size());
+    view.center = plan.center;
+    view.block = order.dof();
+    view.diagonal_only = plan.diagonal_only;
+    view.status = status.data();
+    view.progress = progress.data();
+    view.patience = patience_nanoseconds;
+    int far_y = 0, far_z = 0;
+    for (int e = 0; const FactorEntry& o : entries_of(plan, front)) {
+      const bool lower = e++ < plan.center;
+      view.before = {std::max(view.before.x, -o.x), std::max(view.before.y, -o.y), std::max(view.before.z, -o.z)};
+      view.after = {std::max(view.after.x, o.x), std::max(view.after.y, o.y), std::max(view.after.z, o.z)};
+      if (!lower || !is_in_grid({o.x, o.y, o.z}, front)) continue;
+      far_y = std::max(far_y, -o.line_y);
+      far_z = std::max(far_z, -o.line_z);
+      view.deepest = std::max(view.deepest, -o.level);
+    }
+    view.tiles_y = 1 + (far_y + shape.y - 1) / shape.y;
+    view.tiles_z = 1 + (far_z + shape.z - 1) / shape.z;
+  }
+
+  void start(T* values, const Attempt& attempt) {
+    view.values = values;
+    view.rules = {options.pivot_tolerance, attempt.shift, attempt.boost, positive, 1, nullptr};
+    kernels->start(order.device().index, view, launch);
+  }
+
+  double norm() const { return std::bit_cast<double>(found.norm); }
+
+  void finish(PivotLog& to) {
+    found = kernels->finish(order.device().index, status.data());
+    if (found.stuck_tile != 0) {
+      throw Error(ErrorCode::device,
+                  fmt::format("{} on {}: tile {} waited more than {} s for its neighbours before level {}", title,
+                              order.device().name(), found.stuck_tile - 1, static_cast<double>(view.patience) * 1e-9,
+                              found.stuck_level));
+    }
+    to.take(found.notes);
+    to.record_change(std::bit_cast<double>(found.change), norm());
+  }
+
+  /// As the host bounds it: ‖(LU)⁻¹‖∞ ≤ max|D⁻¹| / ((1 − σ_L)(1 − σ_U)).
+  double growth(const WavefrontFactorCalls<T>& calls) const {
+    const double lower = std::bit_cast<double>(found.lower), upper = std::bit_cast<double>(found.upper);
+    const double inverse = std::bit_cast<double>(found.inverse);
+    double bound = std::numeric_limits<double>::infinity();
+    if (!found.not_bounded && lower < 1 && upper < 1) bound = inverse / ((1 - lower) * (1 - upper)) * norm();
+    if (bound <= growth_remark || !calls.inverse_norm) return bound;
+    return calls.inverse_norm() * norm();
+  }
+
+  void describe_report(FactorReport& report) const {
+    report.name = positive ? "ic" : "ilu";
+    report.fill = options.fill;
+    report.block = order.dof();
+    report.precision = sizeof(T) == 8 ? "fp64" : "fp32";
+    report.kernel =
+        launch.slots > 0 ? fmt::format("tiles, b={}", order.dof()) : fmt::format("tiles, generic b={}", order.dof());
+    report.schedule = "tiles of lines";
+    report.levels = order.vector().front.levels();
+    report.bytes = order.matrix_scalars() * static_cast<std::int64_t>(sizeof(T)) + order.bytes() + bytes();
+    report.remarks.clear();
+  }
+
+  std::int64_t bytes() const {
+    return entries.bytes() + upper_of.bytes() + pairs.bytes() + first_pair.bytes() + records.bytes() + scratch.bytes() +
+           status.bytes() + progress.bytes();
+  }
+};
+
+template <class T>
+WavefrontFactor<T>::WavefrontFactor(const TileOrder& order, const IluOptions& options, bool positive)
+    : impl_(std::make_unique<Impl>(order, options, positive)) {}
+template <class T>
+WavefrontFactor<T>::WavefrontFactor(WavefrontFactor&&) noexcept = default;
+template <class T>
+WavefrontFactor<T>& WavefrontFactor<T>::operator=(WavefrontFactor&&) noexcept = default;
+template <class T>
+WavefrontFactor<T>::~WavefrontFactor() = default;
+
+template <class T>
+void WavefrontFactor<T>::factor(T* values, const WavefrontFactorCalls<T>& calls, FactorReport& report) {
+  Timer timer;
+  Impl& of = *impl_;
+  of.describe_report(report);
+  bool again = false;
+  const auto attempt = [&](const Attempt& one) {
+    if (again) calls.refill(values);
+    again = true;
+    of.start(values, one);
+    of.finish(of.log);
+  };
+  factor_with_policy(
+      of.options, of.positive, of.title, of.log, attempt, [&] { return of.growth(calls); }, report);
+  name_grid_points(of.order.grid(), of.order.dof(), report);
+  report.numeric_seconds = timer.seconds();
+}
+
+template <class T>
+void WavefrontFactor<T>::start(T* values, const Attempt& attempt) {
+  impl_->start(values, attempt);
+}
+template <class T>
+void WavefrontFactor<T>::finish(PivotLog& log) {
+  impl_->finish(log);
+}
+template <class T>
+double WavefrontFactor<T>::norm() const {
+  return impl_->norm();
+}
+template <class T>
+std::int64_t WavefrontFactor<T>::bytes() const {
+  return impl_->bytes();
+}
+
+template class WavefrontFactor<double>;
+template class WavefrontFactor<float>;
+
+}  // namespace echelon

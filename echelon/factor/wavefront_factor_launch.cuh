@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Choosing and launching the kernels of wavefront_factor_rows.cuh, a translation unit for each block size.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "echelon/base/error.hpp"
+#include "echelon/factor/wavefront_factor_view.hpp"
+
+namespace echelon {
+
+/// Shared memory of a block of threads on the GPUs we build for.
+constexpr int most_shared_bytes = 227 * 1024;
+
+inline void check_cuda(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  throw Error(ErrorCode::device, std::string("CUDA: ") + call + " failed: " + cudaGetErrorString(status));
+}
+
+template <class T>
+struct FactorRowsKernel {
+  /// slots = 0 when the rows do not fit.
+  FactorLaunch (*plan)(const WavefrontFactorView<T>& view);
+  void (*start)(const WavefrontFactorView<T>& view, const FactorLaunch& launch);
+};
+
+/// b = 1 … 8
+template <int B, class T>
+FactorRowsKernel<T> factor_rows_kernel();
+
+}  // namespace echelon

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/factor/wavefront_factor_rows_launch.cuh"
+
+namespace echelon {
+ECHELON_FACTOR_ROWS(3, 7)
+}  // namespace echelon

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exact factorization on a GPU as its kernels see it, and the table of launches that host code calls.
+//
+// A record of every (tile, level) says where its points live, without searching: {first vector scalar, scalars of the run,
+// an int for each ẑ of the tile: rank of the line (ŷ, ẑ) = offset[ẑ] + ŷ}. Column c of entry e of a point begins at
+//   first·entries·b + (e·b + c)·run + rank·b,   which is tile order (matrix/tile_order.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "echelon/factor/pivot_notes.hpp"
+#include "echelon/factor/pivot_rules.hpp"
+#include "echelon/matrix/layout_view.hpp"
+
+namespace echelon {
+
+/// Where an entry's neighbour is: in the grid, and in lines and levels of the wavefront.
+struct FactorEntry {
+  int x, y, z;
+  int line_y, line_z, level;
+};
+
+struct FactorRecord {
+  std::int64_t first;
+  int run, unused;
+};
+
+/// One product L_m U_u of a target.
+struct FactorPair {
+  std::int32_t lower, upper;
+};
+
+/// Written by the kernels of one attempt, cleared before it. Sizes ≥ 0 are kept as bit patterns, whose order is theirs.
+struct FactorStatus {
+  unsigned ticket, lock;
+  int stuck_tile, stuck_level;  // the tile that waited in vain, plus one; 0 when none did
+  unsigned long long norm, change, lower, upper, inverse;
+  unsigned not_bounded;  // a factor is not finite, or the kernel keeps no bounds
+  double zero_row_scale;
+  PivotNotes notes;
+};
+
+template <class T>
+struct WavefrontFactorView {
+  T* values;
+  LayoutView vector;  // tables on the device
+  const unsigned char* records;
+  const FactorEntry* entries;
+  const std::int16_t* upper_of;  // [lower][target]: the upper entry whose product falls on the target, −1 without
+  const FactorPair* pairs;       // by target, ascending in `lower`
+  const int* first_pair;
+  int record_bytes, entry_count, center, block;
+  int deepest;           // most levels to a lower neighbour
+  int tiles_y, tiles_z;  // tiles that the lower neighbours of a tile's lines lie in, its own among them
+  Offset before, after;  // how far entries reach in the grid, both ≥ 0
+  bool diagonal_only;    // U is A's and need not be written
+  PivotRules rules;      // without a log
+  FactorStatus* status;
+  unsigned* progress;          // levels finished of each tile
+  unsigned char* scratch;      // of the generic kernel
+  std::int64_t patience;       // nanoseconds a tile waits before it gives up
+  int groups, warps;           // groups of warps that share a row; warps of a group
+  std::int64_t scratch_bytes;  // of each block of threads
+};
+
+/// How a view's factorization is run.
+struct FactorLaunch {
+  int slots = 0;              // entries a thread keeps; 0: the generic kernel
+  int groups = 1, warps = 1;  // as in the view
+  int blocks = 0;             // of threads, at a time
+  int shared_bytes = 0;
+  std::int64_t scratch_bytes = 0;
+};
+
+template <class T>
+struct WavefrontFactorKernels {
+  /// What fits this view: the kernel for its block size, or the generic one.
+  FactorLaunch (*plan)(int device, const WavefrontFactorView<T>& view);
+  void (*records)(int device, const LayoutView& vector, unsigned char* records, int record_bytes);
+  /// Clears status and progress and queues the attempt.
+  void (*start)(int device, const WavefrontFactorView<T>& view, const FactorLaunch& launch);
+  /// Waits for what was queued.
+  FactorStatus (*finish)(int device, const FactorStatus* status);
+};
+
+/// Null when the build has no CUDA.
+template <class T>
+const WavefrontFactorKernels<T>* wavefront_factor_kernels();
+
+}  // namespace echelon
