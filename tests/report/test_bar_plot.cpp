@@ -43,6 +43,21 @@ TEST(BarPlot, LengthsAreInProportion) {
   EXPECT_NE(svg.find("width=\"62.5\""), std::string::npos);
 }
 
+TEST(BarPlot, TheLongestLabelHasRoom) {
+  auto plot = example();
+  const auto narrow = bar_svg(plot);
+  plot.groups[1].label = "gmres(30) cahnhilliard diamond25 96x96x96 b=2, 16 threads, fp32, fp32 basis";  // 75 characters
+  const auto wide = bar_svg(plot);
+  const auto label_end = [](const std::string& svg) {
+    const auto at = svg.find("text-anchor=\"end\"");
+    return std::stod(svg.substr(svg.rfind("x=\"", at) + 3));
+  };
+  EXPECT_GT(label_end(wide), 75 * 6.5);
+  EXPECT_LT(label_end(narrow), 200);
+  // The axis stays as long: the page grows.
+  EXPECT_NE(wide.find("width=\"500.0\""), std::string::npos);
+}
+
 TEST(BarPlot, NothingToDrawIsStillAPage) {
   const auto svg = bar_svg({});
   EXPECT_EQ(count(svg, "</svg>"), 1u);
