@@ -44,7 +44,7 @@ test-tsan: packages
 
 FUZZ_SECONDS ?= 60
 fuzz: packages
-	$(CMAKE) --preset fuzz && $(CMAKE) --build build/fuzz -j$(JOBS)
+	$(CMAKE) --preset fuzz && $(CMAKE) --build build/fuzz -j$(JOBS) --target fuzz_programs
 	tools/fuzz build/fuzz $(FUZZ_SECONDS)
 
 # Each result replaces the committed one of this machine; a listed shape that is missing fails.
