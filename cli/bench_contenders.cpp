@@ -41,6 +41,19 @@ std::string last_words(const ChildOutcome& outcome) {
 
 std::vector<std::string> contender_names() { return {"petsc", "hypre", "eigen"}; }
 
+std::vector<std::string> device_contender_names(const std::string& kind) {
+  if (kind == "factor") return {"csrilu02", "bsrilu02"};
+  return {"spsv", "bsrsv2", "spmv"};
+}
+
+std::vector<std::string> all_contender_names() {
+  auto all = contender_names();
+  for (const char* kind : {"trsv", "factor"}) {
+    for (auto& name : device_contender_names(kind)) all.push_back(std::move(name));
+  }
+  return all;
+}
+
 Contenders find_contenders(const std::string& kind, const std::vector<std::string>& names, const std::string& folder) {
   std::error_code unknown;
   if (!folder.empty() && !fs::is_directory(folder, unknown)) {
@@ -77,6 +90,16 @@ bench::ContenderLine run_contender(const Contender& contender, const bench::Benc
   const auto outcome = run_child(command, environment);
   if (outcome.status != 0) throw Error(ErrorCode::structure, last_words(outcome));
   return bench::from_line(outcome.out);
+}
+
+SaidLines run_device_contender(const Contender& contender, const bench::BenchCase& one) {
+  std::vector<std::string> command = {contender.path};
+  for (const auto& word : one.arguments()) command.push_back(word);
+  const auto outcome = run_child(command);
+  SaidLines said{bench::from_lines(outcome.out), ""};
+  if (outcome.status != 0) said.trouble = last_words(outcome);
+  if (outcome.status == 0 && said.lines.empty()) said.trouble = "it said nothing";
+  return said;
 }
 
 std::string program_commit() {

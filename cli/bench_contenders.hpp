@@ -23,12 +23,23 @@ struct Contenders {
 };
 
 std::vector<std::string> contender_names();
+/// Programs of cuSPARSE for a kind on a GPU: a routine each.
+std::vector<std::string> device_contender_names(const std::string& kind);
+/// On the host or on a GPU, whatever the kind.
+std::vector<std::string> all_contender_names();
 
 /// `folder` empty: ../bench from the program's own folder. Throws Error(bad_option) when a given folder is none.
 Contenders find_contenders(const std::string& kind, const std::vector<std::string>& names, const std::string& folder);
 
 /// Throws Error with the contender's last words when it did not give a line.
 bench::ContenderLine run_contender(const Contender& contender, const bench::BenchCase& one, int ranks);
+
+/// What a contender on a GPU said, a line an operation, and why it said no more; empty when it ended well.
+struct SaidLines {
+  std::vector<bench::ContenderLine> lines;
+  std::string trouble;
+};
+SaidLines run_device_contender(const Contender& contender, const bench::BenchCase& one);
 
 /// Of the repository around the program, "-dirty" appended when it has changes; empty without one.
 std::string program_commit();

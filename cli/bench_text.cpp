@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "cli/bench_cuda_text.hpp"
 #include "echelon/report/table.hpp"
 
 namespace echelon::cli {
@@ -104,6 +105,7 @@ void put(BarPlot& plot, BarPlot::Group& group, const std::string& name, double v
 }  // namespace
 
 std::string bench_table(const BenchReport& report) {
+  if (report.backend.kind == "cuda") return cuda_table(report) + "\n" + cuda_means(report);
   if (report.kind == "convergence") return convergence_table(report);
   return report.kind == "solver" ? solver_table(report) : operation_table(report);
 }
@@ -111,8 +113,10 @@ std::string bench_table(const BenchReport& report) {
 std::string bench_remarks(const BenchReport& report) {
   std::string text;
   if (!report.contenders_missing.empty()) {
-    text += fmt::format("contenders not found: {} (`make bench-peers` installs and builds them)\n",
-                        fmt::join(report.contenders_missing, ", "));
+    const bool gpu = report.backend.kind == "cuda";
+    text +=
+        fmt::format("contenders not found: {} ({})\n", fmt::join(report.contenders_missing, ", "),
+                    gpu ? "cuSPARSE's are built with nvcc and its library" : "`make bench-peers` installs and builds them");
   }
   // One line a contender and reason: most have the same one for many cases.
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> reasons;
@@ -126,6 +130,7 @@ std::string bench_remarks(const BenchReport& report) {
 }
 
 BarPlot bench_plot(const BenchReport& report) {
+  if (report.backend.kind == "cuda") return cuda_plot(report);
   const bool methods = report.kind == "convergence", times = methods || report.kind == "solver";
   BarPlot plot;
   plot.title = methods                 ? "Whole solves by preconditioner"

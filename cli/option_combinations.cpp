@@ -69,7 +69,19 @@ void check_combination(const SolveOptions& o, const Given& given) {
   check_files(files, 2);
 }
 
-void check_combination(const BenchOptions& o) {
+void check_combination(const BenchOptions& o, const Given& given) {
+  const auto refuse = [](const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); };
+  if (o.backend == "cuda") {
+    if (o.kind != "trsv" && o.kind != "factor") {
+      refuse(fmt::format("--backend cuda measures trsv and factor; {} runs on the host", o.kind));
+    }
+    if (given("--threads")) refuse("--threads is for the host; --backend cuda runs on the first GPU");
+    if (o.breakdown && o.kind != "trsv") refuse("--breakdown is for trsv");
+  } else {
+    for (const char* name : {"--column", "--breakdown"}) {
+      if (given(name)) refuse(fmt::format("{} needs --backend cuda", name));
+    }
+  }
   const std::pair<const char*, std::string> files[] = {{"--json", o.json}, {"--plot", o.plot}};
   check_files(files, 0);
 }

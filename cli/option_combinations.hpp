@@ -12,6 +12,6 @@ namespace echelon::cli {
 /// Whether the user gave this option, its default or not.
 using Given = std::function<bool(const std::string& name)>;
 void check_combination(const SolveOptions& options, const Given& given);
-void check_combination(const BenchOptions& options);
+void check_combination(const BenchOptions& options, const Given& given);
 
 }  // namespace echelon::cli

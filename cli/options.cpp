@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "bench/measure/device_shapes.hpp"
 #include "bench/measure/shapes.hpp"
 #include "cli/bench_contenders.hpp"
 #include "cli/nearest.hpp"
@@ -213,6 +214,14 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->check(words(bench::kinds(), {"dbsr", "trisolve"}))
       ->required()
       ->type_name("KIND");
+  app.add_option("--backend", o.backend, "host, or cuda: sweeps and set-up on the first GPU beside cuSPARSE")
+      ->check(words({"host", "cuda"}))
+      ->type_name("WORD");
+  app.add_option("--column", o.column,
+                 "sizes on a GPU: rtx3090 and a100 as in the paper's table 3 (a100 without contenders), growing")
+      ->check(words(bench::device_columns()))
+      ->type_name("WORD");
+  app.add_flag("--breakdown", o.breakdown, "on a GPU: sweeps with parts of the method switched off, too");
   app.add_option("--threads", o.threads, "thread counts, also the ranks of contenders; default 1 and all")
       ->check(integer(1, 4096))
       ->multi_option_policy(all)
@@ -223,8 +232,9 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->type_name("N");
   app.add_option("--only", o.only, "cases whose name contains this")->type_name("TEXT");
   app.add_flag("--small", o.small, "the same list on tiny grids: a quick look at whether all runs");
-  app.add_option("--peers", o.peers, fmt::format("contenders to run: {}; default all", fmt::join(contender_names(), ", ")))
-      ->check(words(contender_names()))
+  app.add_option("--peers", o.peers,
+                 fmt::format("contenders to run: {}; default all", fmt::join(all_contender_names(), ", ")))
+      ->check(words(all_contender_names()))
       ->multi_option_policy(all)
       ->expected(1, 8)
       ->type_name("NAME ...");
@@ -345,7 +355,9 @@ Options parse(std::vector<std::string> arguments) {
     options.solve.duplicates_given = solve->get_option("--duplicates")->count() > 0;
     options.json = options.solve.json;
   }
-  if (options.command == "bench") check_combination(options.bench);
+  if (options.command == "bench") {
+    check_combination(options.bench, [&](const std::string& name) { return bench->get_option(name)->count() > 0; });
+  }
   options.check.json = options.json;
   return options;
 }

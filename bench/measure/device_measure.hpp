@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "bench/measure/contender_line.hpp"
 #include "bench/measure/device_values.hpp"
@@ -24,9 +25,8 @@ struct DeviceMeasure {
 /// Null without CUDA. Every function throws Error(device) naming the call that failed.
 const DeviceMeasure* device_measure();
 
-/// Median of `repeats` times of the GPU, after `warm_ups` calls that do not count; `before` is called before each, outside
-/// the time.
-double median_device_seconds(int warm_ups, int repeats, const std::function<void()>& work,
-                             const std::function<void()>& before = {});
+/// Times of `repeats` calls, after `warm_ups` that do not count; `before` is called before each, outside the time.
+std::vector<double> device_samples(int warm_ups, int repeats, const std::function<void()>& work,
+                                   const std::function<void()>& before = {});
 
 }  // namespace echelon::bench

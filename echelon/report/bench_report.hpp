@@ -17,6 +17,7 @@ struct PeerTime {
   std::string method;  // "seqaij ILU(0)"
   int ranks = 1;
   double seconds = 0, spread = 0, setup_seconds = 0;
+  double analysis_seconds = 0;  // on a GPU: of the pattern, before the first call
   std::int64_t iterations = 0;
   double relative_residual = 0;
 };

@@ -87,6 +87,7 @@ Json attempts_json(const std::vector<AttemptSummary>& attempts) {
 Json peer_json(const PeerTime& peer, double our_seconds) {
   Json json = {{"name", peer.name},       {"method", peer.method}, {"ranks", peer.ranks},
                {"seconds", peer.seconds}, {"spread", peer.spread}, {"speedup", peer.seconds / our_seconds}};
+  if (peer.analysis_seconds > 0) json["analysis_seconds"] = peer.analysis_seconds;
   if (peer.iterations > 0) {
     json["setup_seconds"] = peer.setup_seconds;
     json["iterations"] = peer.iterations;

@@ -8,6 +8,7 @@
 
 #include "bench/measure/bandwidth.hpp"
 #include "bench/measure/contender_line.hpp"
+#include "bench/measure/device_shapes.hpp"
 #include "bench/measure/device_values.hpp"
 #include "bench/measure/row_slab.hpp"
 #include "bench/measure/sampling.hpp"
@@ -51,6 +52,31 @@ TEST(Shapes, LargeOnesPassTwiceALargeCacheAndAllFitOurMachine) {
     EXPECT_EQ(names.size(), shapes(kind, false).size());
   }
   EXPECT_THROW(shapes("trvs", true), Error);
+}
+
+TEST(Shapes, OnAGpuTableThreeAndWhatLiesBetween) {
+  for (const bool small : {false, true}) {
+    for (const auto& column : device_columns()) {
+      std::set<std::string> names;
+      for (const auto& one : device_shapes("trsv", column, small)) names.insert(one.name());
+      EXPECT_EQ(names.size(), device_shapes("trsv", column, small).size()) << column;
+      EXPECT_EQ(names.size(), column == "growing" ? 28u : 35u);
+    }
+  }
+  for (const auto& one : device_shapes("factor", "rtx3090", false)) {
+    // Contenders count with 32 bits; no cache holds a case.
+    EXPECT_LT(one.matrix_bytes() / 8, std::int64_t{1} << 31) << one.name();
+    EXPECT_GT(one.matrix_bytes(), std::int64_t{5} << 30) << one.name();
+  }
+  EXPECT_THROW(device_shapes("trsv", "v100", false), Error);
+}
+
+TEST(WorkModel, OneSweepByHand) {
+  // star7 on 2x1x1 with 2×2 blocks: one lower neighbour, the diagonal twice; two vectors of four numbers.
+  const Stencil star = stencils::star7();
+  const auto lower = star.offsets().subspan(0, 3), upper = star.offsets().subspan(3);
+  EXPECT_EQ(entries_bytes({2, 1, 1}, lower, 2, 8), 1 * 32 + 64);
+  EXPECT_EQ(entries_bytes({2, 1, 1}, upper, 2, 4), 3 * 16 + 64);
 }
 
 TEST(BenchCase, ArgumentsReadBack) {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/measure/device_shapes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "echelon/base/error.hpp"
+
+namespace echelon::bench {
+namespace {
+
+constexpr int dofs[] = {1, 2, 3, 4, 5, 6, 8};
+
+/// Sides for those DoF; 3 and 5 lie between their neighbours, at multiples of 16.
+struct Sides {
+  const char* stencil;
+  int rtx3090[7], a100[7];
+};
+constexpr Sides table[] = {
+    {"star7", {512, 336, 256, 208, 176, 160, 128}, {560, 416, 320, 256, 224, 192, 160}},
+    {"star13", {432, 272, 208, 160, 144, 128, 96}, {544, 336, 256, 208, 176, 160, 128}},
+    {"diamond13", {432, 272, 208, 160, 144, 128, 96}, {544, 336, 256, 208, 176, 160, 128}},
+    {"diamond25", {336, 208, 160, 128, 112, 96, 80}, {416, 256, 192, 160, 144, 128, 104}},
+    {"box27", {336, 208, 160, 128, 112, 96, 80}, {416, 256, 192, 160, 144, 128, 104}},
+};
+
+struct Growing {
+  const char* stencil;
+  int dof;
+  std::vector<int> sides;
+};
+std::vector<Growing> growing() {
+  return {{"star7", 1, {64, 96, 128, 192, 256, 320, 384, 512}},
+          {"box27", 1, {48, 64, 96, 128, 192, 256, 336}},
+          {"star7", 4, {32, 48, 64, 96, 128, 160, 208}},
+          {"box27", 8, {16, 24, 32, 48, 64, 80}}};
+}
+
+BenchCase make(const std::string& kind, const char* stencil, std::int64_t side, int dof) {
+  BenchCase one;
+  one.kind = kind;
+  one.problem = "random";
+  one.stencil = stencil;
+  one.grid = {side, side, side};
+  one.dof = dof;
+  return one;
+}
+
+}  // namespace
+
+std::vector<std::string> device_columns() { return {"rtx3090", "a100", "growing"}; }
+
+bool has_contenders(const std::string& column) { return column != "a100"; }
+
+std::vector<BenchCase> device_shapes(const std::string& kind, const std::string& column, bool small) {
+  std::vector<BenchCase> list;
+  if (column == "growing") {
+    for (const auto& one : growing()) {
+      for (const int side : one.sides) list.push_back(make(kind, one.stencil, side, one.dof));
+    }
+  } else if (column == "rtx3090" || column == "a100") {
+    for (const auto& row : table) {
+      for (std::size_t d = 0; d < std::size(dofs); ++d) {
+        list.push_back(make(kind, row.stencil, column == "a100" ? row.a100[d] : row.rtx3090[d], dofs[d]));
+      }
+    }
+  } else {
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("there is no column '{}': known are {}", column, fmt::join(device_columns(), ", ")));
+  }
+  // Sides that differ and divide by nothing; the list keeps its names apart.
+  std::int64_t number = 0;
+  for (auto& one : list) {
+    if (small) one.grid = {9 + number % 8, 7, 11};
+    ++number;
+  }
+  return list;
+}
+
+}  // namespace echelon::bench

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The shapes a GPU is measured on: the paper's table 3 (five stencils, DoF 1, 2, 4, 6, 8) with DoF 3 and 5 between, in the
+// sizes of its RTX 3090 or its A100 column, and sides that grow as in its figure 9. All values are random.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/measure/bench_case.hpp"
+
+namespace echelon::bench {
+
+/// "rtx3090", "a100", "growing"
+std::vector<std::string> device_columns();
+/// Contenders index with 32 bits and fault on the larger column: it is for ours alone.
+bool has_contenders(const std::string& column);
+
+/// `small`: the same list on tiny grids. Throws Error(bad_argument) for an unknown column.
+std::vector<BenchCase> device_shapes(const std::string& kind, const std::string& column, bool small);
+
+}  // namespace echelon::bench

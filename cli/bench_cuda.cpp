@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/bench_cuda.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench/measure/device_shapes.hpp"
+#include "bench/measure/sampling.hpp"
+#include "cli/bench_cuda_ours.hpp"
+#include "cli/bench_frame.hpp"
+#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/error.hpp"
+
+namespace echelon::cli {
+namespace {
+
+constexpr int sweep_repeats = 15, factor_repeats = 5, small_repeats = 2;
+
+BackendInfo device_backend(const Device& gpu) {
+  BackendInfo backend;
+  backend.kind = "cuda";
+  backend.name = cuda_backend()->device_name(gpu.index);
+  backend.simd = "cuda";
+  backend.copy_bandwidth = cuda_backend()->copy_bandwidth(gpu.index);
+  return backend;
+}
+
+BenchRow row_of(const bench::BenchCase& one, const DeviceOperation& ours, double copy) {
+  BenchRow row;
+  row.operation = ours.name;
+  row.name = one.name();
+  row.problem = one.problem;
+  row.stencil = one.stencil;
+  row.grid = {one.grid.nx, one.grid.ny, one.grid.nz};
+  row.dof = one.dof;
+  row.n = one.rows();
+  const Stencil stencil = stencils::named(one.stencil);
+  row.nonzeros = neighbours_inside(one.grid, stencil.offsets()) * one.dof * one.dof;
+  row.precision = word(ours.precision);
+  row.seconds = bench::median(ours.samples);
+  row.spread = bench::spread(ours.samples);
+  row.analysis_seconds = ours.tables_seconds;
+  row.bytes = ours.bytes;
+  row.flops = ours.flops;
+  row.copy = copy;
+  row.kernel = ours.kernel;
+  return row;
+}
+
+/// Takes a contender's line into the row it belongs to, when its answer is ours; the reason when it does not count.
+std::string take(const bench::ContenderLine& line, const std::vector<DeviceOperation>& ours, std::vector<BenchRow>& rows) {
+  constexpr double rounding = 1e-8;
+  if (!line.not_applicable.empty()) return line.not_applicable;
+  for (std::size_t o = 0; o < ours.size(); ++o) {
+    if (ours[o].peers != line.operation) continue;
+    if (!agree(ours[o].answer, line.answer, rounding)) {
+      return fmt::format("{}: another answer: norm {:.12g}, expected {:.12g}", line.operation, line.answer.norm,
+                         ours[o].answer.norm);
+    }
+    PeerTime peer;
+    peer.name = line.contender;
+    peer.method = line.method;
+    peer.seconds = line.seconds;
+    peer.analysis_seconds = line.setup_seconds;
+    rows[o].peers.push_back(std::move(peer));
+    return "";
+  }
+  return fmt::format("{} is not among what is measured", line.operation);
+}
+
+CaseResult measure(const bench::BenchCase& one, const DevicePlan& plan, const std::vector<Contender>& contenders,
+                   const Progress& progress) {
+  progress("echelon");
+  const double copy = cuda_backend()->copy_bandwidth(Device::cuda().index);
+  const auto ours = measure_on_device(one, plan);
+  CaseResult result;
+  for (const auto& operation : ours) result.rows.push_back(row_of(one, operation, copy));
+  for (const auto& contender : contenders) {
+    progress(contender.name);
+    auto said = run_device_contender(contender, one);
+    if (!said.trouble.empty()) result.not_compared.push_back({one.name(), contender.name, said.trouble});
+    for (const auto& line : said.lines) {
+      const auto why = take(line, ours, result.rows);
+      if (!why.empty()) result.not_compared.push_back({one.name(), contender.name, why});
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+int run_bench_cuda(const BenchOptions& options, const std::vector<std::string>& arguments) {
+  const Device gpu = Device::cuda();
+  const auto cases = chosen_cases(bench::device_shapes(options.kind, options.column, options.small), options);
+  Contenders contenders;
+  if (bench::has_contenders(options.column)) {
+    contenders = find_contenders(options.kind, options.peers.empty() ? device_contender_names(options.kind) : options.peers,
+                                 options.contenders);
+  }
+  DevicePlan plan;
+  plan.breakdown = options.breakdown;
+  plan.repeats = options.rounds > 0         ? options.rounds
+                 : options.small            ? small_repeats
+                 : options.kind == "factor" ? factor_repeats
+                                            : sweep_repeats;
+  BenchReport report = new_report(options, arguments, contenders);
+  report.backend = device_backend(gpu);
+  report.rounds = plan.repeats;
+  return run_cases(options, report, cases, [&](const bench::BenchCase& one, const Progress& progress) {
+    return measure(one, plan, contenders.found, progress);
+  });
+}
+
+}  // namespace echelon::cli

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `echelon bench trsv|factor --backend cuda`: sweeps, product, conversions and factorization on the first GPU beside
+// cuSPARSE's routines, each a process of its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+
+namespace echelon::cli {
+
+/// Throws Error(device) when there is no GPU or this build has no CUDA.
+int run_bench_cuda(const BenchOptions& options, const std::vector<std::string>& arguments);
+
+}  // namespace echelon::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Our side of a benchmark case on a GPU: what is timed there, and the answers contenders must meet.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/measure/bench_case.hpp"
+#include "bench/measure/contender_line.hpp"
+#include "echelon/base/stored.hpp"
+
+namespace echelon::cli {
+
+struct DeviceOperation {
+  std::string name;   // "lower sweep", "to tile order", …
+  std::string peers;  // what contenders call it; empty: they have no such thing
+  Stored precision = Stored::fp64;
+  std::vector<double> samples;  // seconds
+  double tables_seconds = 0;    // on the host, once a grid and stencil: what takes the place of an analysis
+  double bytes = 0, flops = 0;
+  std::string kernel;
+  bench::Fingerprint answer;
+};
+
+struct DevicePlan {
+  int repeats = 1;
+  bool breakdown = false;  // sweeps with parts of the method switched off, too
+};
+
+/// Throws Error when something cannot be measured, or an answer in short storage is far from that in FP64.
+std::vector<DeviceOperation> measure_on_device(const bench::BenchCase& one, const DevicePlan& plan);
+
+}  // namespace echelon::cli

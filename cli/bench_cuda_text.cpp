@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/bench_cuda_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "echelon/report/table.hpp"
+
+namespace echelon::cli {
+namespace {
+
+constexpr auto left = Table::Align::left, right = Table::Align::right;
+
+std::string milliseconds(double seconds) { return fmt::format("{:.3f}", 1e3 * seconds); }
+
+/// Of positive numbers; "-" for none.
+struct GeometricMean {
+  double logarithms = 0, least = 0;
+  int count = 0;
+  void add(double value) {
+    if (!(value > 0)) return;
+    least = count == 0 ? value : std::min(least, value);
+    logarithms += std::log(value);
+    ++count;
+  }
+  std::string text() const { return count == 0 ? "-" : fmt::format("{:.2f}", std::exp(logarithms / count)); }
+  std::string least_text() const { return count == 0 ? "-" : fmt::format("{:.2f}", least); }
+};
+
+std::string kind_of(const BenchRow& row) { return row.operation + ", " + row.precision; }
+
+std::vector<std::string> kinds_of(const BenchReport& report) {
+  std::vector<std::string> kinds;
+  for (const auto& row : report.rows) {
+    if (std::find(kinds.begin(), kinds.end(), kind_of(row)) == kinds.end()) kinds.push_back(kind_of(row));
+  }
+  return kinds;
+}
+
+}  // namespace
+
+std::string cuda_table(const BenchReport& report) {
+  Table table({{"case", left},
+               {"operation", left},
+               {"stored", left},
+               {"ms", right},
+               {"spread", right},
+               {"% copy", right},
+               {"GF/s", right},
+               {"peer ms", right},
+               {"speedup", right},
+               {"its analysis ms", right},
+               {"fastest peer", left}});
+  for (const auto& row : report.rows) {
+    const auto* peer = row.best_peer();
+    table.add({row.name, row.operation, row.precision, milliseconds(row.seconds), fmt::format("{:.0f} %", 100 * row.spread),
+               fmt::format("{:.1f}", row.percent_of(row.copy)),
+               row.flops > 0 ? fmt::format("{:.0f}", row.flops / row.seconds / 1e9) : "-",
+               peer ? milliseconds(peer->seconds) : "-", peer ? fmt::format("{:.2f}", peer->seconds / row.seconds) : "-",
+               peer ? milliseconds(peer->analysis_seconds) : "-",
+               peer ? fmt::format("{}, {}", peer->name, peer->method) : "-"});
+  }
+  return table.text();
+}
+
+std::string cuda_means(const BenchReport& report) {
+  Table table({{"geometric means", left},
+               {"cases", right},
+               {"% copy", right},
+               {"least", right},
+               {"DoF >= 2", right},
+               {"speedup", right},
+               {"least", right}});
+  for (const auto& kind : kinds_of(report)) {
+    GeometricMean all, blocks, speedup;
+    for (const auto& row : report.rows) {
+      if (kind_of(row) != kind) continue;
+      all.add(row.percent_of(row.copy));
+      if (row.dof > 1) blocks.add(row.percent_of(row.copy));
+      if (const auto* peer = row.best_peer()) speedup.add(peer->seconds / row.seconds);
+    }
+    table.add({kind, std::to_string(all.count), all.text(), all.least_text(), blocks.text(), speedup.text(),
+               speedup.least_text()});
+  }
+  return table.text();
+}
+
+BarPlot cuda_plot(const BenchReport& report) {
+  BarPlot plot;
+  plot.title = report.kind == "factor" ? "ILU(0) factorization on the GPU" : "Triangular sweeps on the GPU";
+  plot.subtitle = fmt::format("{}, copies {:.0f} GB/s; FP64, median of {}", report.backend.name,
+                              report.backend.copy_bandwidth / 1e9, report.rounds);
+  plot.axis = "bytes that must move over time, percent of the copy bandwidth";
+  plot.line = 100;
+  plot.series = {"echelon"};
+  for (const auto& row : report.rows) {
+    for (const auto& peer : row.peers) {
+      const auto name = peer.name + ", " + peer.method;
+      if (std::find(plot.series.begin(), plot.series.end(), name) == plot.series.end()) plot.series.push_back(name);
+    }
+  }
+  for (const auto& row : report.rows) {
+    const bool conversion = row.operation.starts_with("to ");
+    if (row.precision != "fp64" || conversion) continue;
+    BarPlot::Group group;
+    group.label = fmt::format("{} {} b={}, {}", row.stencil, row.grid[0], row.dof, row.operation);
+    group.values.assign(plot.series.size(), std::nan(""));
+    group.values[0] = row.percent_of(row.copy);
+    for (const auto& peer : row.peers) {
+      const auto at = std::find(plot.series.begin(), plot.series.end(), peer.name + ", " + peer.method);
+      group.values[static_cast<std::size_t>(at - plot.series.begin())] = 100 * row.bytes / peer.seconds / row.copy;
+    }
+    plot.groups.push_back(std::move(group));
+  }
+  return plot;
+}
+
+}  // namespace echelon::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/bench_frame.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/bench_text.hpp"
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/base/machine.hpp"
+#include "echelon/report/json.hpp"
+
+namespace echelon::cli {
+
+std::vector<bench::BenchCase> chosen_cases(std::vector<bench::BenchCase> cases, const BenchOptions& options) {
+  std::erase_if(cases, [&](const bench::BenchCase& one) { return one.name().find(options.only) == std::string::npos; });
+  if (cases.empty()) {
+    throw Error(ErrorCode::bad_option,
+                fmt::format("--only {}: no case of {} has that in its name", options.only, options.kind));
+  }
+  return cases;
+}
+
+BenchReport new_report(const BenchOptions& options, const std::vector<std::string>& arguments,
+                       const Contenders& contenders) {
+  BenchReport report;
+  report.kind = options.kind;
+  report.machine = options.machine;
+  report.commit = options.commit.empty() ? program_commit() : options.commit;
+  report.arguments = arguments;
+  report.cache_bytes = last_level_cache_bytes();
+  report.small = options.small;
+  for (const auto& contender : contenders.found) report.contenders_found.push_back(contender.name);
+  report.contenders_missing = contenders.missing;
+  return report;
+}
+
+int run_cases(const BenchOptions& options, BenchReport& report, const std::vector<bench::BenchCase>& cases,
+              const MeasureCase& measure) {
+  for (const auto& one : cases) report.missing.push_back({one.name(), options.kind, "the run ended before it"});
+  Console console(options.quiet, options.json == "-");
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    const auto progress = [&](const std::string& what) {
+      if (console.shows_progress())
+        console.progress(fmt::format("{}/{} {}: {}", c + 1, cases.size(), cases[c].name(), what));
+    };
+    const auto listed = std::find_if(report.missing.begin(), report.missing.end(),
+                                     [&](const NotCompared& one) { return one.name == cases[c].name(); });
+    try {
+      auto result = measure(cases[c], progress);
+      std::move(result.rows.begin(), result.rows.end(), std::back_inserter(report.rows));
+      std::move(result.not_compared.begin(), result.not_compared.end(), std::back_inserter(report.not_compared));
+      report.missing.erase(listed);
+    } catch (const Error& error) {
+      listed->why = error.what();
+    }
+    if (!options.json.empty() && options.json != "-") write_report(options.json, to_json(report));
+  }
+  console.clear_progress();
+  if (options.json == "-") write_report(options.json, to_json(report));
+  if (!options.plot.empty()) write_report(options.plot, bar_svg(bench_plot(report)));
+  console.say(bench_table(report));
+  console.say(bench_remarks(report));
+  if (report.missing.empty()) return exit_done;
+  if (options.quiet) console.complain(bench_remarks(report));
+  return exit_not_converged;
+}
+
+}  // namespace echelon::cli
