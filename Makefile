@@ -61,8 +61,16 @@ bench-peers: peers-packages build
 gpu-test:
 	build/tests/test_gpu
 
+# On a machine with a GPU, with what was built before: table 3 beside cuSPARSE, its larger sizes alone, growing sides, the breakdown.
+GPU ?= h200
 gpu-bench:
 	build/bin/echelon info
+	for kind in trsv factor; do \
+	  build/bin/echelon bench $$kind --backend cuda --machine $(GPU) --json bench/results/$(GPU)-$$kind.json --plot bench/results/$(GPU)-$$kind.svg || exit 1; \
+	  build/bin/echelon bench $$kind --backend cuda --column a100 --machine $(GPU) --json bench/results/$(GPU)-$$kind-a100.json || exit 1; \
+	done
+	build/bin/echelon bench trsv --backend cuda --column growing --machine $(GPU) --json bench/results/$(GPU)-trsv-growing.json --plot bench/results/$(GPU)-trsv-growing.svg
+	build/bin/echelon bench trsv --backend cuda --breakdown --column a100 --machine $(GPU) --json bench/results/$(GPU)-trsv-breakdown.json --plot bench/results/$(GPU)-trsv-breakdown.svg
 
 format:
 	git ls-files '*.cpp' '*.hpp' '*.cu' '*.inl' | xargs clang-format -i

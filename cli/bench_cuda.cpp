@@ -69,11 +69,22 @@ std::string take(const bench::ContenderLine& line, const std::vector<DeviceOpera
   return fmt::format("{} is not among what is measured", line.operation);
 }
 
+/// The most that a copy has reached in this run: where its buffers happen to lie costs up to a tenth, which must not be
+/// counted for us.
+class BestCopy {
+ public:
+  explicit BestCopy(double known) : best_(known) {}
+  double again() { return best_ = std::max(best_, cuda_backend()->copy_bandwidth(Device::cuda().index)); }
+
+ private:
+  double best_;
+};
+
 CaseResult measure(const bench::BenchCase& one, const DevicePlan& plan, const std::vector<Contender>& contenders,
-                   const Progress& progress) {
+                   BestCopy& best_copy, const Progress& progress) {
   progress("echelon");
-  const double copy = cuda_backend()->copy_bandwidth(Device::cuda().index);
   const auto ours = measure_on_device(one, plan);
+  const double copy = best_copy.again();
   CaseResult result;
   for (const auto& operation : ours) result.rows.push_back(row_of(one, operation, copy));
   for (const auto& contender : contenders) {
@@ -107,8 +118,9 @@ int run_bench_cuda(const BenchOptions& options, const std::vector<std::string>& 
   BenchReport report = new_report(options, arguments, contenders);
   report.backend = device_backend(gpu);
   report.rounds = plan.repeats;
+  BestCopy best_copy(report.backend.copy_bandwidth);
   return run_cases(options, report, cases, [&](const bench::BenchCase& one, const Progress& progress) {
-    return measure(one, plan, contenders.found, progress);
+    return measure(one, plan, contenders.found, best_copy, progress);
   });
 }
 

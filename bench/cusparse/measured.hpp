@@ -26,9 +26,9 @@ int cusparse_main(const char* kind, int argc, char** argv, const Measure& measur
   });
 }
 
-/// Median seconds of calls for about half a second, at least one and at most ten.
+/// Median seconds of calls for about a fifth of a second, at least one and at most ten.
 inline double cusparse_seconds(const std::function<void()>& work, const std::function<void()>& before = {}) {
-  constexpr double enough = 0.5;
+  constexpr double enough = 0.2;
   constexpr int most = 10;
   const double first = median(device_samples(0, 1, work, before));
   const int more = std::clamp(static_cast<int>(enough / first), 0, most);
