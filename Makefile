@@ -70,7 +70,7 @@ gpu-bench:
 	  build/bin/echelon bench $$kind --backend cuda --column a100 --machine $(GPU) --json bench/results/$(GPU)-$$kind-a100.json || exit 1; \
 	done
 	build/bin/echelon bench trsv --backend cuda --column growing --machine $(GPU) --json bench/results/$(GPU)-trsv-growing.json --plot bench/results/$(GPU)-trsv-growing.svg
-	build/bin/echelon bench trsv --backend cuda --breakdown --column a100 --machine $(GPU) --json bench/results/$(GPU)-trsv-breakdown.json --plot bench/results/$(GPU)-trsv-breakdown.svg
+	build/bin/echelon bench trsv --backend cuda --column breakdown --machine $(GPU) --json bench/results/$(GPU)-trsv-breakdown.json --plot bench/results/$(GPU)-trsv-breakdown.svg
 
 format:
 	git ls-files '*.cpp' '*.hpp' '*.cu' '*.inl' | xargs clang-format -i

@@ -110,7 +110,7 @@ int run_bench_cuda(const BenchOptions& options, const std::vector<std::string>& 
                                  options.contenders);
   }
   DevicePlan plan;
-  plan.breakdown = options.breakdown;
+  plan.breakdown = options.column == "breakdown";
   plan.repeats = options.rounds > 0         ? options.rounds
                  : options.small            ? small_repeats
                  : options.kind == "factor" ? factor_repeats

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <vector>
 
 #include "echelon/report/table.hpp"
 
@@ -113,6 +115,47 @@ BarPlot cuda_plot(const BenchReport& report) {
       group.values[static_cast<std::size_t>(at - plot.series.begin())] = 100 * row.bytes / peer.seconds / row.copy;
     }
     plot.groups.push_back(std::move(group));
+  }
+  return plot;
+}
+
+bool grows(const BenchReport& report) {
+  if (report.backend.kind != "cuda") return false;
+  std::set<std::string> shapes;
+  std::set<std::string> cases;
+  for (const auto& row : report.rows) {
+    shapes.insert(fmt::format("{} {}", row.stencil, row.dof));
+    cases.insert(row.name);
+  }
+  return cases.size() > shapes.size();
+}
+
+SizePlot cuda_curves(const BenchReport& report) {
+  SizePlot plot;
+  plot.title = report.kind == "factor" ? "ILU(0) factorization on the GPU by size" : "Lower sweeps on the GPU by size";
+  plot.subtitle = fmt::format("{}, copies {:.0f} GB/s; FP64, median of {}", report.backend.name,
+                              report.backend.copy_bandwidth / 1e9, report.rounds);
+  plot.size_axis = "points along a side of the grid";
+  plot.value_axis = "percent of the copy bandwidth";
+  plot.line = 100;
+  std::vector<std::string> shapes;
+  const auto curve = [&](const BenchRow& row, const std::string& who, bool dashed) -> SizePlot::Curve& {
+    const auto shape = fmt::format("{} b={}", row.stencil, row.dof);
+    if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(shape);
+    const auto color = static_cast<int>(std::find(shapes.begin(), shapes.end(), shape) - shapes.begin());
+    const auto label = shape + ", " + who;
+    const auto known = std::find_if(plot.curves.begin(), plot.curves.end(), [&](const auto& c) { return c.label == label; });
+    if (known != plot.curves.end()) return *known;
+    return plot.curves.emplace_back(SizePlot::Curve{label, color, dashed, {}});
+  };
+  const std::string operation = report.kind == "factor" ? "ilu0 factorization" : "lower sweep";
+  for (const auto& row : report.rows) {
+    if (row.operation != operation || row.precision != "fp64") continue;
+    const auto side = static_cast<double>(row.grid[0]);
+    curve(row, "echelon", false).points.emplace_back(side, row.percent_of(row.copy));
+    if (const auto* peer = row.best_peer()) {
+      curve(row, "best of " + peer->name, true).points.emplace_back(side, 100 * row.bytes / peer->seconds / row.copy);
+    }
   }
   return plot;
 }

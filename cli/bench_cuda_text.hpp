@@ -6,6 +6,7 @@
 
 #include "echelon/report/bar_plot.hpp"
 #include "echelon/report/bench_report.hpp"
+#include "echelon/report/size_plot.hpp"
 
 namespace echelon::cli {
 
@@ -14,5 +15,8 @@ std::string cuda_table(const BenchReport& report);
 std::string cuda_means(const BenchReport& report);
 /// Percent of the copy bandwidth of FP64 operations that contenders have too.
 BarPlot cuda_plot(const BenchReport& report);
+/// True when the report has one shape in several sizes; then the sweeps or the factorization as curves over the side.
+bool grows(const BenchReport& report);
+SizePlot cuda_curves(const BenchReport& report);
 
 }  // namespace echelon::cli

@@ -60,7 +60,7 @@ int run_cases(const BenchOptions& options, BenchReport& report, const std::vecto
   }
   console.clear_progress();
   if (options.json == "-") write_report(options.json, to_json(report));
-  if (!options.plot.empty()) write_report(options.plot, bar_svg(bench_plot(report)));
+  if (!options.plot.empty()) write_report(options.plot, bench_svg(report));
   console.say(bench_table(report));
   console.say(bench_remarks(report));
   if (report.missing.empty()) return exit_done;

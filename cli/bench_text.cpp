@@ -158,4 +158,8 @@ BarPlot bench_plot(const BenchReport& report) {
   return plot;
 }
 
+std::string bench_svg(const BenchReport& report) {
+  return grows(report) ? size_svg(cuda_curves(report)) : bar_svg(bench_plot(report));
+}
+
 }  // namespace echelon::cli

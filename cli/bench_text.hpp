@@ -14,5 +14,7 @@ std::string bench_table(const BenchReport& report);
 std::string bench_remarks(const BenchReport& report);
 /// Percent of triad of ours and the contenders, for solves seconds.
 BarPlot bench_plot(const BenchReport& report);
+/// What --plot writes: those bars, or curves where one shape was measured at growing sizes.
+std::string bench_svg(const BenchReport& report);
 
 }  // namespace echelon::cli

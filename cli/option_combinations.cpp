@@ -76,11 +76,9 @@ void check_combination(const BenchOptions& o, const Given& given) {
       refuse(fmt::format("--backend cuda measures trsv and factor; {} runs on the host", o.kind));
     }
     if (given("--threads")) refuse("--threads is for the host; --backend cuda runs on the first GPU");
-    if (o.breakdown && o.kind != "trsv") refuse("--breakdown is for trsv");
-  } else {
-    for (const char* name : {"--column", "--breakdown"}) {
-      if (given(name)) refuse(fmt::format("{} needs --backend cuda", name));
-    }
+    if (o.column == "breakdown" && o.kind != "trsv") refuse("--column breakdown is for trsv");
+  } else if (given("--column")) {
+    refuse("--column needs --backend cuda");
   }
   const std::pair<const char*, std::string> files[] = {{"--json", o.json}, {"--plot", o.plot}};
   check_files(files, 0);

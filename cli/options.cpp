@@ -217,11 +217,11 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
   app.add_option("--backend", o.backend, "host, or cuda: sweeps and set-up on the first GPU beside cuSPARSE")
       ->check(words({"host", "cuda"}))
       ->type_name("WORD");
-  app.add_option("--column", o.column,
-                 "sizes on a GPU: rtx3090 and a100 as in the paper's table 3 (a100 without contenders), growing")
+  app.add_option(
+         "--column", o.column,
+         "on a GPU: rtx3090 and a100, the sizes of the paper's table 3 (a100 without contenders); growing sides; breakdown")
       ->check(words(bench::device_columns()))
       ->type_name("WORD");
-  app.add_flag("--breakdown", o.breakdown, "on a GPU: sweeps with parts of the method switched off, too");
   app.add_option("--threads", o.threads, "thread counts, also the ranks of contenders; default 1 and all")
       ->check(integer(1, 4096))
       ->multi_option_policy(all)

@@ -68,7 +68,6 @@ struct BenchOptions {
   std::string kind;
   std::string backend = "host";
   std::string column = "rtx3090";  // of sizes on a GPU
-  bool breakdown = false;          // on a GPU: sweeps with parts of the method switched off too
   std::vector<int> threads;        // empty: one, and as many as there are
   int rounds = 0;                  // 0: by the kind
   std::string only;                // cases whose name contains this

@@ -36,6 +36,13 @@ std::vector<Growing> growing() {
           {"box27", 8, {16, 24, 32, 48, 64, 80}}};
 }
 
+struct BrokenDown {
+  const char* stencil;
+  int dof, side;
+};
+constexpr BrokenDown broken_down[] = {{"star7", 1, 512}, {"star13", 2, 272}, {"box27", 1, 336},
+                                      {"star7", 4, 208}, {"star7", 8, 128},  {"box27", 8, 80}};
+
 BenchCase make(const std::string& kind, const char* stencil, std::int64_t side, int dof) {
   BenchCase one;
   one.kind = kind;
@@ -48,9 +55,9 @@ BenchCase make(const std::string& kind, const char* stencil, std::int64_t side, 
 
 }  // namespace
 
-std::vector<std::string> device_columns() { return {"rtx3090", "a100", "growing"}; }
+std::vector<std::string> device_columns() { return {"rtx3090", "a100", "growing", "breakdown"}; }
 
-bool has_contenders(const std::string& column) { return column != "a100"; }
+bool has_contenders(const std::string& column) { return column == "rtx3090" || column == "growing"; }
 
 std::vector<BenchCase> device_shapes(const std::string& kind, const std::string& column, bool small) {
   std::vector<BenchCase> list;
@@ -58,6 +65,8 @@ std::vector<BenchCase> device_shapes(const std::string& kind, const std::string&
     for (const auto& one : growing()) {
       for (const int side : one.sides) list.push_back(make(kind, one.stencil, side, one.dof));
     }
+  } else if (column == "breakdown") {
+    for (const auto& [stencil, dof, side] : broken_down) list.push_back(make(kind, stencil, side, dof));
   } else if (column == "rtx3090" || column == "a100") {
     for (const auto& row : table) {
       for (std::size_t d = 0; d < std::size(dofs); ++d) {

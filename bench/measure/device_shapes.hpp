@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The shapes a GPU is measured on: the paper's table 3 (five stencils, DoF 1, 2, 4, 6, 8) with DoF 3 and 5 between, in the
-// sizes of its RTX 3090 or its A100 column, and sides that grow as in its figure 9. All values are random.
+// sizes of its RTX 3090 or its A100 column; sides that grow as in its figure 9; a few for a breakdown of the method as in
+// its figure 8. All values are random.
 #pragma once
 
 #include <string>
@@ -10,9 +11,9 @@
 
 namespace echelon::bench {
 
-/// "rtx3090", "a100", "growing"
+/// "rtx3090", "a100", "growing", "breakdown"
 std::vector<std::string> device_columns();
-/// Contenders index with 32 bits and fault on the larger column: it is for ours alone.
+/// Contenders index with 32 bits and fault on the larger column, which is for ours alone, as a breakdown of ours is.
 bool has_contenders(const std::string& column);
 
 /// `small`: the same list on tiny grids. Throws Error(bad_argument) for an unknown column.

@@ -37,8 +37,7 @@ TEST_F(BenchCuda, WhatIsWrongIsSaid) {
         Refused{"bench trsv --backend cuda --threads 2", "--threads is for the host"},
         Refused{"bench trsv --column a100", "needs --backend cuda"},
         Refused{"bench trsv --backend cuda --column a10", "did you mean a100?"},
-        Refused{"bench trsv --breakdown", "needs --backend cuda"},
-        Refused{"bench factor --backend cuda --breakdown", "is for trsv"}}) {
+        Refused{"bench factor --backend cuda --column breakdown", "is for trsv"}}) {
     const auto result = run(line);
     EXPECT_EQ(result.status, 2) << line;
     EXPECT_TRUE(contains(result.err, says)) << line << ": " << result.err;
@@ -105,6 +104,17 @@ TEST(BenchCudaText, ThePlotHasOursBesideTheContender) {
   ASSERT_EQ(plot.series.size(), 2u);
   EXPECT_NEAR(plot.groups[0].values[0], 50, 1e-9);
   EXPECT_NEAR(plot.groups[0].values[1], 12.5, 1e-9);
+}
+
+TEST(BenchCudaText, OneShapeInSeveralSizesIsDrawnAsCurves) {
+  auto report = two_cases();
+  EXPECT_EQ(cli::bench_svg(report).find("<polyline"), std::string::npos);
+  report.rows.push_back(report.rows[0]);
+  report.rows[2].grid = {16, 16, 16};
+  report.rows[2].name = "random star7 16x16x16 b=1";
+  const auto svg = cli::bench_svg(report);
+  EXPECT_NE(svg.find("star7 b=1, echelon"), std::string::npos) << svg;
+  EXPECT_NE(svg.find("star7 b=2, best of cuSPARSE 12"), std::string::npos);
 }
 
 }  // namespace
