@@ -16,33 +16,31 @@ namespace {
 /// Above so many bytes what was written has left the caches before anybody reads it.
 bool past_caches(std::size_t bytes) { return bytes > std::size_t{32} << 20; }
 
-/// The panel's first line in user order, counted from the grid's first.
-std::int64_t first_line(const Wavefront& front, const Panel& panel) {
-  const int line = front.mirrored ? panel.end_y - 1 : panel.y;
-  const Ijk point = front.turn({0, line - front.c * panel.z, panel.z});
-  return std::int64_t{point.k} * front.ny + point.j;
-}
-
-/// move(view, panel of an entry) for all panels and entries.
+/// move(view, panel of an entry, the one that comes next) for all panels and entries.
 template <class User, class Move>
 void for_each_panel(const Layout& layout, User* user, const Move& move) {
   const LayoutView& view = layout.view();
-  const std::int64_t block = std::int64_t{view.rows} * view.columns;
+  const std::int64_t entry_size = view.points * view.rows * view.columns;
 #pragma omp parallel num_threads(threads_for(layout.size()))
   {
     PartPanels now;
 #pragma omp for schedule(dynamic)
     for (int part = 0; part < walk_parts(view); ++part) {
       list_panels(view, part, now);
-      for (int e = view.entries.begin; e < view.entries.end; ++e) {
-        for (const Panel& panel : now.panels) {
-          // What comes next: the next panel, or the first one of the next entry.
-          const bool last = &panel == &now.panels.back();
-          const Panel& next = last ? now.panels.front() : *(&panel + 1);
-          const std::int64_t next_entry = last && e + 1 < view.entries.end ? e + 1 : e;
-          const std::int64_t ahead = next_entry * view.points + first_line(view.front, next) * view.front.nx;
-          move(view, EntryPanel<User>{panel, now.pieces_of(panel), e, user + e * view.points * block, user + ahead * block});
+      const auto of_entry = [&](int e, int panel) {
+        const Panel& p = now.panels[static_cast<std::size_t>(panel)];
+        return EntryPanel<User>{p, now.pieces_of(p), e, user + e * entry_size};
+      };
+      int begin = 0;
+      for (const int end : now.group_end) {
+        for (int e = view.entries.begin; e < view.entries.end; ++e) {
+          for (int panel = begin; panel < end; ++panel) {
+            const bool last = panel + 1 == end;
+            // Behind the last entry nothing is asked for: its own first panel is in the caches.
+            move(view, of_entry(e, panel), of_entry(last && e + 1 < view.entries.end ? e + 1 : e, last ? begin : panel + 1));
+          }
         }
+        begin = end;
       }
     }
     // Streamed stores are ordered by nothing else.
@@ -101,7 +99,8 @@ void to_layout(const Layout& layout, std::span<const User> user, std::span<Laid>
   if (layout.size() == 0) return;
   const auto moves = panel_moves<User, Laid>(layout.view().rows, layout.view().columns);
   const auto into = past_caches(laid.size_bytes()) ? moves.into_past_caches : moves.into;
-  for_each_panel(layout, user.data(), [&](const LayoutView& view, const auto& now) { into(view, now, laid.data()); });
+  for_each_panel(layout, user.data(),
+                 [&](const LayoutView& view, const auto& now, const auto& next) { into(view, now, next, laid.data()); });
   clear_padding(layout, laid);
 }
 
@@ -111,7 +110,8 @@ void to_user(const Layout& layout, std::span<const Laid> laid, std::span<User> u
   if (layout.size() == 0) return;
   const auto moves = panel_moves<User, Laid>(layout.view().rows, layout.view().columns);
   const auto out = past_caches(laid.size_bytes()) ? moves.out_past_caches : moves.out;
-  for_each_panel(layout, user.data(), [&](const LayoutView& view, const auto& now) { out(view, now, laid.data()); });
+  for_each_panel(layout, user.data(),
+                 [&](const LayoutView& view, const auto& now, const auto& next) { out(view, now, next, laid.data()); });
 }
 
 template void clear_padding<double>(const Layout&, std::span<double>);

@@ -45,30 +45,52 @@ struct Corner {
 /// Asks for memory before it is needed.
 template <class User, class Laid>
 struct Ahead {
-  Ahead(const LayoutView& view, const EntryPanel<User>& now, const Laid* to)
-      : pieces(now.pieces), e(now.e), laid(to), next(now.ahead) {
-    // The next panel is nearly always as large as this one.
-    end = next + std::int64_t{now.panel.end_y - now.panel.y} * view.front.nx * view.rows * view.columns;
+  Ahead(const LayoutView& view, const EntryPanel<User>& this_one, const EntryPanel<User>& next_one, const Laid* to)
+      : one_run(next_one.panel.whole_lines),
+        now(this_one),
+        next(next_one),
+        lines{next_one.user, view.front, next_one.panel.z, std::int64_t{view.rows} * view.columns},
+        laid(to) {
+    const Panel& p = next.panel;
+    const int first = view.front.mirrored ? p.end_y - 1 : p.y, start = view.front.line_start(first, p.z);
+    run = lines.at(first, view.front.mirrored ? start + view.front.nx - 1 : start);
+    run_end = run + std::int64_t{p.end_y - p.y} * view.front.nx * lines.block;
   }
-  std::span<const Piece> pieces;
-  int e;
+  const bool one_run;  // the next panel in user order
+  const EntryPanel<User>&now, &next;
+  const Lines<User> lines;
   const Laid* laid;
-  const User *next, *end;
+  const User *run, *run_end;
 
-  /// The next cache lines of the next panel in user order.
+  static HWY_INLINE void ask(std::intptr_t place) { hwy::Prefetch(reinterpret_cast<const char*>(place)); }
+  HWY_INLINE std::intptr_t place(const EntryPanel<User>& panel, int y, int level) const {
+    const Piece& piece = panel.pieces[static_cast<std::size_t>(level)];
+    const std::int64_t index = piece.place.at(panel.e, (y - piece.y), 0);
+    return reinterpret_cast<std::intptr_t>(laid) + index * static_cast<std::intptr_t>(sizeof(Laid));
+  }
+
+  /// The next cache lines of the run.
   HWY_INLINE void user(int cache_lines) {
     constexpr std::ptrdiff_t values = 64 / sizeof(User);
-    for (int n = 0; n < cache_lines && end - next >= values; ++n, next += values) hwy::Prefetch(next);
+    for (int n = 0; n < cache_lines && run_end - run >= values; ++n, run += values) hwy::Prefetch(run);
   }
-  /// This line at a level of the panel, counted from its first; not where a whole cache line will be written unread.
+  /// This line at a level of this panel, counted from its first; not where a whole cache line will be written unread.
   template <bool into_layout>
   HWY_INLINE void layout(int y, int level) const {
-    if (level >= static_cast<int>(pieces.size())) return;
-    const Piece& piece = pieces[static_cast<std::size_t>(level)];
-    const auto place =
-        reinterpret_cast<std::intptr_t>(laid) + piece.place.at(e, y - piece.y, 0) * static_cast<std::intptr_t>(sizeof(Laid));
-    if (into_layout && sizeof(Laid) == sizeof(double) && place % 64 == 0) return;
-    hwy::Prefetch(reinterpret_cast<const char*>(place));
+    if (level < static_cast<int>(now.pieces.size())) ask_layout<into_layout>(place(now, y, level));
+  }
+  template <bool into_layout>
+  static HWY_INLINE void ask_layout(std::intptr_t there) {
+    if (!into_layout || sizeof(Laid) != sizeof(double) || there % 64 != 0) ask(there);
+  }
+  /// The square of `side` lines and levels at these, counted from the next panel's first; both sides. Points outside a line
+  /// are other values, or nobody's: harmless to ask for.
+  template <bool into_layout, int side>
+  HWY_INLINE void square(int line, int level) const {
+    const Panel& p = next.panel;
+    if (p.y + line + side > p.end_y || p.level + level + side > p.end_level) return;
+    for (int n = 0; n < side; ++n) ask(reinterpret_cast<std::intptr_t>(lines.at(p.y + line + n, p.level + level)));
+    for (int n = 0; n < side; ++n) ask_layout<into_layout>(place(next, p.y + line, level + n));
   }
 };
 
@@ -254,13 +276,13 @@ void move_ragged(const Lines<User>& lines, const Corner& at, const Piece* pieces
 #endif
 
 template <bool into_layout, bool past_caches, class User, class Laid>
-void move_scalars(const LayoutView& view, const EntryPanel<User>& now, Laid* laid) {
+void move_scalars(const LayoutView& view, const EntryPanel<User>& now, const EntryPanel<User>& next, Laid* laid) {
   constexpr int levels_ahead = 48;
   const Panel& panel = now.panel;
   const Piece* pieces = now.pieces.data();
   const int e = now.e;
-  const Lines<User> lines{now.entry, view.front, panel.z, 1};
-  Ahead<User, Laid> ahead(view, now, laid);
+  const Lines<User> lines{now.user, view.front, panel.z, 1};
+  Ahead<User, Laid> ahead(view, now, next, laid);
   constexpr int wide = side > 0 ? side : panel_lines;
   for (int y = panel.y; y < panel.end_y; y += wide) {
     const int end_y = std::min(y + wide, panel.end_y);
@@ -269,8 +291,12 @@ void move_scalars(const LayoutView& view, const EntryPanel<User>& now, Laid* lai
     for (int level = panel.level; level < panel.end_level; level += wide) {
       const int end = std::min(level + wide, panel.end_level);
       if (past_caches) {
-        ahead.user(wide);
-        for (int n = 0; n < wide; ++n) ahead.template layout<into_layout>(y, level - panel.level + levels_ahead + n);
+        if (ahead.one_run) {
+          ahead.user(wide);
+          for (int n = 0; n < wide; ++n) ahead.template layout<into_layout>(y, level - panel.level + levels_ahead + n);
+        } else {
+          ahead.template square<into_layout, wide>(y - panel.y, level - panel.level);
+        }
       }
       if (end <= to - view.front.nx || level >= from + view.front.nx) continue;
       if (side > 0 && end_y - y == side && end - level == side && from <= level && end <= to) {
@@ -284,14 +310,14 @@ void move_scalars(const LayoutView& view, const EntryPanel<User>& now, Laid* lai
 
 /// R > 0 fixes rows and columns at R; R = 0 takes them from the view.
 template <bool into_layout, int R, class User, class Laid>
-void move_blocks(const LayoutView& view, const EntryPanel<User>& now, Laid* laid) {
+void move_blocks(const LayoutView& view, const EntryPanel<User>& now, const EntryPanel<User>& next, Laid* laid) {
   const Panel& panel = now.panel;
   const Piece* pieces = now.pieces.data();
   const int e = now.e;
   constexpr int levels_at_once = 8;
   const int rows = extent<R>(view.rows), columns = extent<R>(view.columns);
-  const Lines<User> lines{now.entry, view.front, panel.z, std::int64_t{rows} * columns};
-  Ahead<User, Laid> ahead(view, now, laid);
+  const Lines<User> lines{now.user, view.front, panel.z, std::int64_t{rows} * columns};
+  Ahead<User, Laid> ahead(view, now, next, laid);
   const int cache_lines = static_cast<int>(levels_at_once * lines.block * static_cast<int>(sizeof(User)) / 64) + 1;
   const std::int64_t step = lines.step();
   for (int from = panel.level; from < panel.end_level; from += levels_at_once) {
