@@ -45,7 +45,9 @@ TEST(TileOrder, BothTrianglesFollowTheSameMap) {
       const int y = o.y + front.c * o.z, x = o.x + front.a * o.y + front.b * o.z;
       EXPECT_GE(sign * o.z, 0);
       EXPECT_GE(sign * y, 0);
-      if (sign != 0) EXPECT_GT(sign * (x + y + o.z), 0);
+      if (sign != 0) {
+        EXPECT_GT(sign * (x + y + o.z), 0);
+      }
     }
   }
 }
