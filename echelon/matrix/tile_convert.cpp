@@ -99,15 +99,23 @@ const TileConvertKernels<T>& kernels() {
   return *table;
 }
 
-// As measured on an H200. A walk finds its places once, which is most of a vector's work; where user order is written,
-// blocks side by side on the same lines do better than one that walks along them.
-constexpr int walk_of_vector = 16, walk_to_tiles = 4, walk_to_user = 1;
+enum class Direction { to_tiles, to_user };
+
+/// As measured on an H200. A walk finds its places once, which is most of a vector's work, and much of a matrix' with few
+/// entries. Where user order is written, blocks side by side on the same lines do better than one that walks along them, and
+/// so do longer pieces of a line when neighbouring lines begin at levels that differ by more than one.
+ConvertAim aim_of(const LayoutView& layout, Direction direction) {
+  constexpr int rows = 64, walk_of_vector = 16, few_entries = 20;
+  if (layout.entries.count() == 1) return {rows, walk_of_vector};
+  if (direction == Direction::to_tiles) return {rows, layout.entries.count() < few_entries ? 2 : 1};
+  return {layout.front.a > 0 ? rows / 2 : rows, 1};
+}
 
 template <class T>
-TileConvertView view_of(const TileOrder& order, bool matrix, int walk, const void* from, void* to) {
+TileConvertView view_of(const TileOrder& order, bool matrix, Direction direction, const void* from, void* to) {
   TileConvertView view;
   view.layout = matrix ? order.matrix() : order.vector();
-  view.cut = convert_cut(view.layout, order.host_vector().tiles().longest(), sizeof(T), walk);
+  view.cut = convert_cut(view.layout, order.host_vector().tiles().longest(), sizeof(T), aim_of(view.layout, direction));
   view.runs = order.runs();
   view.center = matrix ? order.stencil().center() : 0;
   view.from = from;
@@ -127,13 +135,13 @@ std::int64_t counted(const Device& device, const Count& count) {
 
 }  // namespace
 
-ConvertCut convert_cut(const LayoutView& layout, int longest_tile, int scalar_bytes, int windows_a_walk) {
+ConvertCut convert_cut(const LayoutView& layout, int longest_tile, int scalar_bytes, ConvertAim aim) {
   if (layout.rows > ConvertCut::most_elements) {
     throw Error(ErrorCode::bad_argument,
                 fmt::format("conversion of blocks of {} rows on a GPU: at most {}", layout.rows, ConvertCut::most_elements));
   }
   // Runs of 512 bytes on either side where there is room; shapes beyond that keep at least one line, level and column.
-  constexpr int wanted_rows = 64, least_lines = 8, most_levels = 64;
+  constexpr int least_lines = 8, most_levels = 64;
   constexpr int room = ConvertCut::most_elements;
   // Places inside a box are counted in 32 bits, one of which says that there is none.
   constexpr std::int64_t most_distance = std::numeric_limits<int>::max();
@@ -143,7 +151,7 @@ ConvertCut convert_cut(const LayoutView& layout, int longest_tile, int scalar_by
   while (layout.columns % cut.columns != 0) --cut.columns;
   cut.chunks = layout.columns / cut.columns;
   const int a_point = cut.columns * layout.rows;
-  const int most_lines = std::clamp(room / a_point, 1, std::max(least_lines, wanted_rows / layout.rows));
+  const int most_lines = std::clamp(room / a_point, 1, std::max(least_lines, aim.rows / layout.rows));
   const std::int64_t line = std::int64_t{layout.front.nx} * layout.rows * layout.columns, plane = line * layout.front.ny;
   const auto within = [&](std::int64_t each) {
     return static_cast<int>(std::clamp<std::int64_t>(most_distance / each, 1, room));
@@ -166,7 +174,7 @@ ConvertCut convert_cut(const LayoutView& layout, int longest_tile, int scalar_by
   cut.row_pitch = least + (layout.rows % banks - least % banks + banks) % banks;
   cut.boxes_y = (tile.y + cut.lines_y - 1) / cut.lines_y;
   const int windows = (longest_tile + cut.levels - 1) / cut.levels;
-  cut.windows_a_walk = std::min(windows_a_walk, windows);
+  cut.windows_a_walk = std::min(aim.windows, windows);
   cut.walks = (windows + cut.windows_a_walk - 1) / cut.windows_a_walk;
   return cut;
 }
@@ -178,7 +186,8 @@ TileConversion::TileConversion(const TileOrder& order, const Stencil& user) : or
                 fmt::format("the tile order's stencil has no entry ({},{},{}), which the matrix has", o.x, o.y, o.z));
   }
   for (const Offset& o : order.stencil().offsets()) source_.push_back(user.find(o));
-  device_source_ = Array<int>(std::span<const int>(source_)).to(order.device());
+  // Kernels ask nothing where the stencils are the same.
+  if (user.size() < order.stencil().size()) device_source_ = Array<int>(std::span<const int>(source_)).to(order.device());
   user_scalars_ = order.grid().points() * user.size() * order.dof() * order.dof();
 }
 
@@ -187,7 +196,7 @@ void TileConversion::matrix_to_tiles(const Array<T>& user, Array<T>& tiles) cons
   check_place(order_.device(), user.device(), tiles.device());
   check_size("conversion of a matrix: user order", user.size(), user_scalars_);
   check_size("conversion of a matrix: tile order", tiles.size(), order_.matrix_scalars());
-  auto view = view_of<T>(order_, true, walk_to_tiles, user.data(), tiles.data());
+  auto view = view_of<T>(order_, true, Direction::to_tiles, user.data(), tiles.data());
   view.source = device_source_.data();
   if (order_.device().is_host()) return to_tiles_on_host<T>(view, tiles.size());
   kernels<T>().to_tiles(order_.device().index, view);
@@ -198,7 +207,7 @@ void TileConversion::matrix_to_user(const Array<T>& tiles, Array<T>& user) const
   check_place(order_.device(), tiles.device(), user.device());
   check_size("conversion of a matrix: user order", user.size(), user_scalars_);
   check_size("conversion of a matrix: tile order", tiles.size(), order_.matrix_scalars());
-  auto view = view_of<T>(order_, true, walk_to_user, tiles.data(), user.data());
+  auto view = view_of<T>(order_, true, Direction::to_user, tiles.data(), user.data());
   view.source = device_source_.data();
   if (order_.device().is_host()) return to_user_on_host<T>(view);
   kernels<T>().to_user(order_.device().index, view);
@@ -209,7 +218,7 @@ void TileConversion::vector_to_tiles(const Array<T>& user, Array<T>& tiles) cons
   check_place(order_.device(), user.device(), tiles.device());
   check_size("conversion of a vector: natural order", user.size(), order_.grid().points() * order_.dof());
   check_size("conversion of a vector: tile order", tiles.size(), order_.vector_scalars());
-  const auto view = view_of<T>(order_, false, walk_of_vector, user.data(), tiles.data());
+  const auto view = view_of<T>(order_, false, Direction::to_tiles, user.data(), tiles.data());
   if (order_.device().is_host()) return to_tiles_on_host<T>(view, tiles.size());
   kernels<T>().to_tiles(order_.device().index, view);
 }
@@ -219,7 +228,7 @@ void TileConversion::vector_to_user(const Array<T>& tiles, Array<T>& user) const
   check_place(order_.device(), tiles.device(), user.device());
   check_size("conversion of a vector: natural order", user.size(), order_.grid().points() * order_.dof());
   check_size("conversion of a vector: tile order", tiles.size(), order_.vector_scalars());
-  const auto view = view_of<T>(order_, false, walk_of_vector, tiles.data(), user.data());
+  const auto view = view_of<T>(order_, false, Direction::to_user, tiles.data(), user.data());
   if (order_.device().is_host()) return to_user_on_host<T>(view);
   kernels<T>().to_user(order_.device().index, view);
 }
@@ -230,7 +239,7 @@ std::int64_t TileConversion::narrow_to_tiles(const Array<T>& user, const PartSca
   check_place(order_.device(), user.device(), tiles.device());
   check_size("conversion of a matrix: user order", user.size(), user_scalars_);
   check_size("conversion of a matrix: bytes in tile order", tiles.size(), order_.matrix_scalars() * bytes_of(stored));
-  auto view = view_of<T>(order_, true, walk_to_tiles, user.data(), tiles.data());
+  auto view = view_of<T>(order_, true, Direction::to_tiles, user.data(), tiles.data());
   view.source = device_source_.data();
   view.stored = stored;
   view.scales = scales;
@@ -247,7 +256,7 @@ std::int64_t narrow_tiles(const TileOrder& order, const Array<T>& tiles, const P
   check_place(order.device(), tiles.device(), narrow.device());
   check_size("narrowing of a matrix: tile order", tiles.size(), order.matrix_scalars());
   check_size("narrowing of a matrix: bytes", narrow.size(), order.matrix_scalars() * bytes_of(stored));
-  auto view = view_of<T>(order, true, walk_to_tiles, tiles.data(), narrow.data());
+  auto view = view_of<T>(order, true, Direction::to_tiles, tiles.data(), narrow.data());
   view.stored = stored;
   view.scales = scales;
   return counted(order.device(), [&](unsigned long long* lost) {

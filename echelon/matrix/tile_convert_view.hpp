@@ -39,8 +39,12 @@ struct ConvertCut {
   int elements(int rows) const { return lines() * levels * columns * rows; }
   int buffer_scalars() const { return levels * columns * row_pitch; }
 };
+/// What is asked of a cut: scalar rows of a level side by side, and how many windows a block of threads walks along.
+struct ConvertAim {
+  int rows, windows;
+};
 /// Throws Error(bad_argument) for blocks of more rows than a block of threads has elements.
-ConvertCut convert_cut(const LayoutView& layout, int longest_tile, int scalar_bytes, int windows_a_walk);
+ConvertCut convert_cut(const LayoutView& layout, int longest_tile, int scalar_bytes, ConvertAim aim);
 
 /// Both arrays hold T unless `stored` is shorter.
 struct TileConvertView {

@@ -125,7 +125,8 @@ TEST(ConvertCut, FitsTheThreadsAndCoversTheTile) {
     if (repeat % 10 == 0) one.dof = 40 + static_cast<int>(random() % 30);
     const TileOrder order(one.grid, one.stencil, one.dof, one.shape, Device::host());
     for (const auto* layout : {&order.matrix(), &order.vector()}) {
-      const ConvertCut cut = convert_cut(*layout, order.host_vector().tiles().longest(), 8, 1 + repeat % 5);
+      const ConvertCut cut =
+          convert_cut(*layout, order.host_vector().tiles().longest(), 8, {repeat % 2 == 0 ? 64 : 32, 1 + repeat % 5});
       EXPECT_LE(cut.elements(layout->rows), ConvertCut::most_elements);
       EXPECT_GE(cut.elements(layout->rows), 1);
       EXPECT_EQ(cut.columns * cut.chunks, layout->columns);
