@@ -1,36 +1,3 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Block sweeps, b = 4.
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/sweep/struct_sweep_block_4.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
-#include "echelon/sweep/struct_sweep_block.inl"
-
-HWY_BEFORE_NAMESPACE();
-namespace echelon {
-namespace HWY_NAMESPACE {
-
-StructSweepKernels<double> sweep_4_double(Stored stored) { return block_sweep<4, double>(stored); }
-StructSweepKernels<float> sweep_4_float(Stored stored) { return block_sweep<4, float>(stored); }
-
-}  // namespace HWY_NAMESPACE
-}  // namespace echelon
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace echelon {
-HWY_EXPORT(sweep_4_double);
-HWY_EXPORT(sweep_4_float);
-
-template <>
-StructSweepKernels<double> struct_sweep_of<4, double>(Stored stored) {
-  return HWY_DYNAMIC_DISPATCH(sweep_4_double)(stored);
-}
-template <>
-StructSweepKernels<float> struct_sweep_of<4, float>(Stored stored) {
-  return HWY_DYNAMIC_DISPATCH(sweep_4_float)(stored);
-}
-
-}  // namespace echelon
-#endif
+#define ECHELON_BLOCK 4
+#include "echelon/sweep/struct_sweep_block_size.inl"

@@ -1,36 +1,3 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Block sweeps, b = 6.
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/sweep/struct_sweep_block_6.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
-#include "echelon/sweep/struct_sweep_block.inl"
-
-HWY_BEFORE_NAMESPACE();
-namespace echelon {
-namespace HWY_NAMESPACE {
-
-StructSweepKernels<double> sweep_6_double(Stored stored) { return block_sweep<6, double>(stored); }
-StructSweepKernels<float> sweep_6_float(Stored stored) { return block_sweep<6, float>(stored); }
-
-}  // namespace HWY_NAMESPACE
-}  // namespace echelon
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace echelon {
-HWY_EXPORT(sweep_6_double);
-HWY_EXPORT(sweep_6_float);
-
-template <>
-StructSweepKernels<double> struct_sweep_of<6, double>(Stored stored) {
-  return HWY_DYNAMIC_DISPATCH(sweep_6_double)(stored);
-}
-template <>
-StructSweepKernels<float> struct_sweep_of<6, float>(Stored stored) {
-  return HWY_DYNAMIC_DISPATCH(sweep_6_float)(stored);
-}
-
-}  // namespace echelon
-#endif
+#define ECHELON_BLOCK 6
+#include "echelon/sweep/struct_sweep_block_size.inl"
