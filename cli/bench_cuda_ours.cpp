@@ -29,7 +29,7 @@ class DeviceCase {
       : one(of),
         plan(by),
         stencil(stencils::named(one.stencil)),
-        order(one.grid, stencil, one.dof, sweep_tile_shape(stencil, one.dof), gpu),
+        order(one.grid, stencil, one.dof, sweep_tile_shape(one.grid, stencil, one.dof), gpu),
         tables_seconds(timer_.seconds()),
         convert(order, stencil),
         user(one.matrix_bytes() / static_cast<std::int64_t>(sizeof(double)), gpu),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times the GPU's sweeps with given tunings, to find what sweep_plan should choose. Each line of the input is
-//   stencil dof nx ny nz  ty tz  lines_a_thread history stages entries_a_stage groups border_groups [stored]
+//   stencil dof nx ny nz  ty tz  lines_a_thread history stages entries_a_stage groups border_groups poll_sleep [stored]
 // with 0 for what the plan decides; two lines of output (lower, upper), percent of the copy bandwidth of the same run.
 // Answers are the business of tests/gpu: the coefficients here are all alike.
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <vector>
 
@@ -33,7 +34,7 @@ Line parsed(const std::string& text) {
   Line l;
   SweepTuning& t = l.tuning;
   in >> l.stencil >> l.dof >> l.grid.nx >> l.grid.ny >> l.grid.nz >> l.shape.y >> l.shape.z >> t.lines_a_thread >>
-      t.history >> t.stages >> t.entries_a_stage >> t.groups >> t.border_groups;
+      t.history >> t.stages >> t.entries_a_stage >> t.groups >> t.border_groups >> t.poll_sleep;
   if (!in) throw Error(ErrorCode::bad_argument, "not a line of a tuning: " + text);
   std::string stored;
   if (in >> stored) l.stored = stored;
@@ -42,17 +43,37 @@ Line parsed(const std::string& text) {
   return l;
 }
 
-void measure(const Line& l, int repeats, double bandwidth) {
+/// Kept from line to line where only the tuning differs.
+struct System {
+  std::string of;
+  TileOrder order;
+  Array<double> values;
+  Vector<double> r, x;
+
+  System(const Line& l, std::string name, TileShape shape)
+      : of(std::move(name)), order(l.grid, stencils::named(l.stencil), l.dof, shape, Device::cuda()) {
+    const Stored stored = stored_from_word(l.stored);
+    const Device gpu = order.device();
+    values = Array<double>((order.matrix_scalars() * bytes_of(stored) + 7) / 8, gpu);
+    cuda_backend()->fill(0, values.data(), values.size(), stored == Stored::fp64 ? 1e-3 : 0);
+    r = Vector<double>(order.vector_scalars(), gpu);
+    x = Vector<double>(order.vector_scalars(), gpu);
+    cuda_backend()->fill(0, r.data(), r.size(), 1.5);
+  }
+};
+
+void measure(const Line& l, int repeats, double bandwidth, std::unique_ptr<System>& system) {
   const Stencil stencil = stencils::named(l.stencil);
-  const TileShape shape = l.shape.y > 0 ? l.shape : sweep_tile_shape(stencil, l.dof);
-  const Device gpu = Device::cuda();
-  const TileOrder order(l.grid, stencil, l.dof, shape, gpu);
+  const TileShape shape = l.shape.y > 0 ? l.shape : sweep_tile_shape(l.grid, stencil, l.dof);
+  const std::string name =
+      fmt::format("{} {} {} {} {} {} {} {}", l.stencil, l.dof, l.grid.nx, l.grid.ny, l.grid.nz, shape.y, shape.z, l.stored);
+  if (!system || system->of != name) {
+    system.reset();
+    system = std::make_unique<System>(l, name, shape);
+  }
+  auto& [of, order, values, r, x] = *system;
   const Stored stored = stored_from_word(l.stored);
   const int bytes = bytes_of(stored);
-  Array<double> values((order.matrix_scalars() * bytes + 7) / 8, gpu);
-  cuda_backend()->fill(0, values.data(), values.size(), stored == Stored::fp64 ? 1e-3 : 0);
-  Vector<double> r(order.vector_scalars(), gpu), x(order.vector_scalars(), gpu);
-  cuda_backend()->fill(0, r.data(), r.size(), 1.5);
   WavefrontSweep<double> sweeps(order, {.stored = stored, .tuning = l.tuning});
   for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
     const auto once = [&] {
@@ -93,10 +114,11 @@ int main(int argc, char** argv) {
     const double bandwidth = cuda_backend()->copy_bandwidth(0);
     fmt::print("copy {:.0f} GB/s\n", bandwidth * 1e-9);
     std::ifstream in(file);
+    std::unique_ptr<System> system;
     for (std::string text; std::getline(in, text);) {
       if (text.empty() || text[0] == '#') continue;
       try {
-        measure(parsed(text), repeats, bandwidth);
+        measure(parsed(text), repeats, bandwidth, system);
       } catch (const Error& error) {
         fmt::print("{}: {}\n", text, error.what());
       }

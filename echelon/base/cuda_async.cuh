@@ -103,13 +103,17 @@ __device__ __forceinline__ void store_word(TaggedWord* to, unsigned long long va
   asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st.relaxed.gpu.global.b128 [%0], t; }" ::"l"(to), "l"(value), "l"(tag)
                : "memory");
 }
-__device__ __forceinline__ TaggedWord load_word(const TaggedWord* from) {
-  TaggedWord word;
-  asm volatile("{ .reg .b128 t; ld.relaxed.gpu.global.b128 t, [%2]; mov.b128 {%0, %1}, t; }"
-               : "=l"(word.value), "=l"(word.tag)
-               : "l"(from)
-               : "memory");
+/// Several may be under way at once: nothing waits before the word is looked at.
+__device__ __forceinline__ unsigned __int128 load_word(const TaggedWord* from) {
+  unsigned __int128 word;
+  asm volatile("ld.relaxed.gpu.global.b128 %0, [%1];" : "=q"(word) : "l"(from) : "memory");
   return word;
+}
+__device__ __forceinline__ unsigned long long value_of(unsigned __int128 word) {
+  return static_cast<unsigned long long>(word);
+}
+__device__ __forceinline__ unsigned long long tag_of(unsigned __int128 word) {
+  return static_cast<unsigned long long>(word >> 64);
 }
 
 __device__ __forceinline__ unsigned long long bits_of(double x) {

@@ -24,6 +24,13 @@ int power_of_two_from(int n) {
   return power;
 }
 
+/// As measured; fewer when they would leave lanes without a line.
+int lines_a_thread(int lines, int entries, int dof) {
+  int n = entries <= 3 ? (dof == 1 ? 4 : dof <= 6 ? 2 : 1) : entries <= 6 && dof <= 3 ? 2 : 1;
+  while (n > 1 && warp / dof * (n / 2) >= lines) n /= 2;
+  return n;
+}
+
 bool reaches(const Wavefront& front, const Offset& o) {
   return std::abs(o.x) < front.nx && std::abs(o.y) < front.ny && std::abs(o.z) < front.nz;
 }
@@ -68,13 +75,22 @@ std::vector<TileReach> tile_reaches(const SweepTriangle& triangle, TileShape til
   return list;
 }
 
-TileShape sweep_tile_shape(const Stencil& stencil, int dof) {
+/// Measured on an H200 (bench/sweep/tune_cuda): a level of a tile should move 15 to 50 KB, and there should be more tiles
+/// than multiprocessors.
+TileShape sweep_tile_shape(const Grid& grid, const Stencil& stencil, int dof) {
   const int entries = stencil.center();
-  if (dof == 1) return entries <= 6 ? TileShape{32, 16} : TileShape{16, 8};
-  if (dof <= 2) return entries <= 6 ? TileShape{16, 8} : TileShape{8, 8};
-  if (dof == 3) return TileShape{8, 8};
-  if (dof <= 4) return entries <= 6 ? TileShape{8, 8} : TileShape{8, 4};
-  return entries <= 6 ? TileShape{4, 4} : TileShape{4, 2};
+  const bool few = entries <= 3, some = entries <= 6;
+  constexpr std::int64_t lines_for_large_tiles = 128 * 1024;
+  if (dof == 1) {
+    if (few && grid.ny * grid.nz >= lines_for_large_tiles) return {32, 16};
+    return some ? TileShape{16, 16} : TileShape{16, 8};
+  }
+  const int reach_z = std::max(std::abs(stencil.offsets().front().z), std::abs(stencil.offsets().back().z));
+  if (dof == 2) return some ? TileShape{16, 8} : reach_z > 1 ? TileShape{8, 8} : TileShape{16, 4};
+  if (dof == 3) return some ? TileShape{8, 8} : TileShape{8, 4};
+  if (dof == 4) return few ? TileShape{8, 8} : some ? TileShape{8, 4} : TileShape{4, 4};
+  if (dof <= 6) return few ? TileShape{8, 4} : some ? TileShape{4, 4} : TileShape{4, 2};
+  return few ? TileShape{4, 4} : TileShape{4, 2};
 }
 
 SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepSizes& sizes, const SweepTuning& wish) {
@@ -98,9 +114,7 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
     return (lines + lines_a_warp * per_thread - 1) / (lines_a_warp * per_thread);
   };
   const int border = ((tile.z + triangle.reach_z) * (tile.y + triangle.reach_y) - lines) * b;
-  const int per_thread = wish.lines_a_thread > 0       ? wish.lines_a_thread
-                         : b == 1 && lines >= 4 * warp ? (count <= 6 ? 4 : 1)
-                                                       : 1;
+  const int per_thread = wish.lines_a_thread > 0 ? wish.lines_a_thread : lines_a_thread(lines, count, b);
   plan.lines_a_thread = per_thread;
   plan.warps = warps_for(per_thread);
   plan.history = power_of_two_from(std::max({wish.history, triangle.deepest + 2, 4}));
@@ -114,8 +128,8 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
   const auto stage_bytes = [&](int n) { return rounded(plan.values_offset + run * b * n * sizes.stored_bytes, copy_unit); };
   if (plan.history > history) return refuse(fmt::format("values {} levels old", triangle.deepest));
 
-  // As many entries a stage as leave room for six stages, or as few as one.
-  constexpr int stages_wanted = 6;
+  // As many entries a stage as leave room for five stages, or as few as one.
+  constexpr int stages_wanted = 5;
   int piece = std::max(1, std::min(wish.entries_a_stage > 0 ? wish.entries_a_stage : held, std::max(held, 1)));
   while (wish.entries_a_stage == 0 && piece > 1 && head + stages_wanted * stage_bytes(piece) > shared_bytes) {
     piece = (piece + 1) / 2;
@@ -125,16 +139,21 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
   plan.stage_bytes = static_cast<int>(stage_bytes(piece));
   const std::int64_t room = (shared_bytes - head) / plan.stage_bytes;
   plan.stages = static_cast<int>(std::min<std::int64_t>(wish.stages > 0 ? wish.stages : stages, room));
-  const int most_warps = threads / warp - 1;
-  plan.groups = wish.groups > 0 ? wish.groups : 2;
-  // A group may wait only one turn of the ring ahead.
-  while (plan.groups > 1 &&
-         (plan.groups * plan.pieces > plan.stages || plan.groups * plan.warps + plan.border_warps > most_warps)) {
-    --plan.groups;
-  }
-  plan.border_groups = wish.border_groups > 0 ? wish.border_groups : 3;
-  while (plan.border_groups > 1 && plan.groups * plan.warps + plan.border_groups * plan.border_warps > most_warps)
-    --plan.border_groups;
+  // A group may wait only one turn of the ring ahead; and borders come before groups: too few warps that fetch them, and the
+  // others wait.
+  constexpr int most_warps = threads / warp - 1, enough_border_groups = 3;
+  const int most_border_groups = b == 1 ? 5 : enough_border_groups;
+  const auto fits = [&](int groups, int borders) {
+    if (groups > plan.history || borders > plan.history) return false;  // nor a turn of the history
+    return (groups == 1 || groups * plan.pieces <= plan.stages) &&
+           groups * plan.warps + borders * plan.border_warps <= most_warps;
+  };
+  plan.groups = wish.groups > 0 ? wish.groups : b == 2 || (b == 1 && count <= 3) ? 3 : 2;
+  while (plan.groups > 2 && !fits(plan.groups, enough_border_groups)) --plan.groups;
+  while (plan.groups > 1 && !fits(plan.groups, 1)) --plan.groups;
+  plan.border_groups = wish.border_groups > 0 ? wish.border_groups : most_border_groups;
+  while (plan.border_groups > 1 && !fits(plan.groups, plan.border_groups)) --plan.border_groups;
+  if (wish.poll_sleep > 0) plan.poll_sleep = wish.poll_sleep;
   plan.threads = warp * (plan.groups * plan.warps + 1 + plan.border_groups * plan.border_warps);
   plan.shared_bytes = head + std::int64_t{plan.stages} * plan.stage_bytes;
   if (plan.stages < 2) return refuse("shared memory holds fewer than two stages");

@@ -22,7 +22,7 @@ static_assert(sizeof(RunHead) == sweep_limits::run_head_bytes);
 
 constexpr int warp_size = 32;
 constexpr unsigned all_lanes = ~0u;
-constexpr int polls_before_sleep = 4, sleep_nanoseconds = 100, polls_a_look = 1024;
+constexpr unsigned polls_before_sleep = 4, polls_a_look = 1024;
 
 /// The block's shared memory, in bytes from its beginning.
 namespace place {
@@ -111,17 +111,6 @@ __device__ __forceinline__ void copy_ahead(const WavefrontSweepView& v, const Ow
   }
 }
 
-/// Polls until the word is there; gives up when some block was stopped, or when this one has waited too long.
-__device__ __forceinline__ TaggedWord patient_word(const TaggedWord* from, const WavefrontSweepView& v, const OwnTile& own,
-                                                   const Waiting& why) {
-  const unsigned long long begun = nanoseconds();
-  for (unsigned polls = 1;; ++polls) {
-    const TaggedWord word = load_word(from);
-    if (word.tag == own.epoch || (polls % polls_a_look == 0 && give_up(v.state, begun, why))) return word;
-    if (polls >= polls_before_sleep) __nanosleep(sleep_nanoseconds);
-  }
-}
-
 /// A lane owns a place of the border; groups of warps take the steps in turn, so that several polls are under way.
 template <int B, class V>
 __device__ __forceinline__ void fetch_borders(const WavefrontSweepView& v, const OwnTile& own, int warp, int lane) {
@@ -151,12 +140,31 @@ __device__ __forceinline__ void fetch_borders(const WavefrontSweepView& v, const
     }
   }
   const std::int64_t step = static_cast<std::int64_t>(v.lower ? own.slots : -own.slots) * B;
-  for (int s = warp / plan.border_warps - v.deepest; s < n - 1; s += plan.border_groups) {
-    V value = 0;
-    if (static_cast<unsigned>(s - first) < static_cast<unsigned>(front.nx)) {
-      TaggedWord got = load_word(word + s * step);
-      if (got.tag != own.epoch) got = patient_word(word + s * step, v, own, {own.number, other, v.lower});
-      from_bits(got.value, value);
+  const int turn = plan.border_groups;
+  const auto wanted = [&](int s) { return s < n - 1 && static_cast<unsigned>(s - first) < static_cast<unsigned>(front.nx); };
+  int s = warp / plan.border_warps - v.deepest;
+  V value = 0, next = 0;
+  bool here = !wanted(s), next_here = !wanted(s + turn);
+  unsigned polls = 0;
+  unsigned long long begun = 0;
+  while (s < n - 1) {
+    // This step's word and that of the warp's next step are asked for together.
+    unsigned __int128 word_now = 0, word_next = 0;
+    if (!here) word_now = load_word(word + s * step);
+    if (!next_here) word_next = load_word(word + (s + turn) * step);
+    if (!here && tag_of(word_now) == own.epoch) {
+      here = true;
+      from_bits(value_of(word_now), value);
+    }
+    if (!next_here && tag_of(word_next) == own.epoch) {
+      next_here = true;
+      from_bits(value_of(word_next), next);
+    }
+    if (!__all_sync(all_lanes, here)) {
+      if (++polls == 1) begun = nanoseconds();
+      if (polls >= polls_before_sleep) __nanosleep(static_cast<unsigned>(plan.poll_sleep));
+      if (!here && polls % polls_a_look == 0 && give_up(v.state, begun, {own.number, other, v.lower})) here = true;
+      continue;
     }
     // One step after the last that reads what this overwrites: a wait two steps back would be ambiguous.
     const int last = s - plan.history + v.deepest + 1;
@@ -166,6 +174,12 @@ __device__ __forceinline__ void fetch_borders(const WavefrontSweepView& v, const
     if (q < count) store(at + (s & mask) * plan.plane_bytes, value);
     __syncwarp();
     if (lane == 0) barrier_arrive(own.base + place::border + 8 * (s & mask));
+    s += turn;
+    value = next;
+    here = next_here;
+    next = 0;
+    next_here = !wanted(s + turn);
+    polls = 0;
   }
 }
 
@@ -348,7 +362,7 @@ __device__ __forceinline__ void SweepLines<B, M, NE, V, S>::run_whole() {
 /// Blocks, or any number of entries: piece by piece, several entries' loads under way at once.
 template <int B, int M, int NE, class V, class S>
 __device__ __forceinline__ void SweepLines<B, M, NE, V, S>::run_pieces() {
-  constexpr int together = B >= 8 ? 1 : B >= 4 ? 2 : 4;
+  constexpr int together = B * M >= 16 ? 1 : B * M >= 8 ? 2 : B * M >= 4 ? 3 : 4;
   for (s = group; s < own.levels; s += v.plan.groups) {
     V diagonal[M][B];
     bool ready = false;
@@ -481,8 +495,9 @@ __global__ void __launch_bounds__(sweep_limits::threads, 1)
     fetch_borders<B, V>(v, own, warp - computing - 1, lane);
   } else {
     SweepLines<B, M, NE, V, S> lines(v, own, warp, lane);
-    if (plan.border_warps > 0) {
-      for (int s = -v.deepest; s < 0; ++s) barrier_wait(own.base + place::border + 8 * (s & (plan.history - 1)), 0);
+    // Later groups have these behind them with the steps they wait for; they may also come too late to ask.
+    for (int s = -v.deepest; s < 0 && plan.border_warps > 0 && lines.group < 2; ++s) {
+      barrier_wait(own.base + place::border + 8 * (s & (plan.history - 1)), 0);
     }
     if constexpr (NE > 0 && B == 1) {
       lines.run_whole();

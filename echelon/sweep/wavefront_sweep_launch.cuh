@@ -43,8 +43,9 @@ void launch_sweep_of(const WavefrontSweepView& v) {
     if (M == 4) return launch_scalar_sweep<4, V, S>(v);
   } else {
     if (M == 1) return launch_sweep<B, 1, 0, V, S>(v);
-    if constexpr (B <= 4) {
-      if (M == 2) return launch_sweep<B, 2, 0, V, S>(v);
+    if (M == 2) return launch_sweep<B, 2, 0, V, S>(v);
+    if constexpr (B == 2) {
+      if (M == 4) return launch_sweep<B, 4, 0, V, S>(v);
     }
   }
   throw Error(ErrorCode::bad_argument, "sweep: no kernel for " + std::to_string(M) + " lines a thread");

@@ -44,7 +44,8 @@ TEST(WavefrontPlan, NamedStencilsRunInARing) {
       for (const Triangle side : {Triangle::lower, Triangle::upper}) {
         for (const SweepSizes sizes :
              {SweepSizes{dof, 8, 8}, SweepSizes{dof, 8, 4}, SweepSizes{dof, 8, 2}, SweepSizes{dof, 4, 4}}) {
-          const auto plan = sweep_plan(triangle_of({64, 64, 64}, stencil, side), sweep_tile_shape(stencil, dof), sizes);
+          const auto plan =
+              sweep_plan(triangle_of({64, 64, 64}, stencil, side), sweep_tile_shape({64, 64, 64}, stencil, dof), sizes);
           EXPECT_TRUE(plan.pipelined) << name << " b=" << dof << ": " << plan.why_not;
           EXPECT_GE(plan.stages, 4) << name << " b=" << dof;
         }
@@ -69,6 +70,7 @@ TEST(WavefrontPlan, WhatRunsKeepsTheRules) {
                            random() % 2 ? 0 : upto(40),
                            random() % 2 ? 0 : upto(5),
                            random() % 2 ? 0 : upto(5),
+                           0,
                            false};
     const TileShape tile{upto(32), upto(16)};
     const int dof = upto(9), stored = 1 << upto(3);
@@ -91,6 +93,8 @@ TEST(WavefrontPlan, WhatRunsKeepsTheRules) {
     EXPECT_LE(plan.shared_bytes, sweep_limits::shared_bytes);
     EXPECT_LE(plan.threads, sweep_limits::threads);
     EXPECT_GE(plan.pieces * plan.entries_a_stage, held);
+    EXPECT_LE(plan.groups, plan.history);
+    EXPECT_LE(plan.border_groups, plan.history);
     EXPECT_TRUE(plan.groups == 1 || plan.groups * plan.pieces <= plan.stages);
     EXPECT_GE(plan.warps * plan.lines_a_thread * (32 / dof), tile.y * tile.z);
     EXPECT_GE(plan.border_warps * 32, ((tile.z + t.reach_z) * (tile.y + t.reach_y) - tile.y * tile.z) * dof);
