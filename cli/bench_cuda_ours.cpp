@@ -50,7 +50,7 @@ class DeviceCase {
     return device_measure()->fingerprint(x.data(), x.size());
   }
   double bytes(EntryRange entries, int value_bytes) const {
-    return bench::entries_bytes(one.grid, part(entries), one.dof, value_bytes);
+    return bench::entries_bytes(one.grid.points(), entries.count(), one.dof, value_bytes);
   }
   double flops(EntryRange entries) const {
     return 2.0 * static_cast<double>(neighbours_inside(one.grid, part(entries))) * one.dof * one.dof;
@@ -179,8 +179,7 @@ std::vector<DeviceOperation> measure_factor(const bench::BenchCase& one, const D
   WavefrontFactor<double> factor(on.order, options);
   const double tables_seconds = on.tables_seconds + timer.seconds();
   PivotLog log;
-  const bench::WorkShape shape{neighbours_inside(one.grid, on.stencil.offsets()) * one.dof * one.dof, one.grid.points(),
-                               one.dof};
+  const bench::WorkShape shape{one.grid.points() * on.stencil.size() * one.dof * one.dof, one.grid.points(), one.dof};
   DeviceOperation ilu;
   ilu.name = "ilu0 factorization";
   ilu.peers = "factor";

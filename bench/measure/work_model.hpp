@@ -21,8 +21,8 @@ struct WorkShape {
 
 /// `value_bytes`: of a stored coefficient of the factors.
 double sweep_bytes(const WorkShape& shape, int value_bytes = 8);
-/// Of one sweep or product, over these stencil entries.
-double entries_bytes(const Grid& grid, std::span<const Offset> entries, int dof, int value_bytes);
+/// Of one sweep or product over so many stencil entries, those of neighbours outside the grid (stored zeros) included.
+double entries_bytes(std::int64_t points, int entries, int dof, int value_bytes);
 double sweep_flops(const WorkShape& shape);
 double factor_bytes(const WorkShape& shape, const Stencil& stencil);
 /// Block products and inverses of an interior point, at all points.
