@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "cli/bench_text.hpp"
 #include "cli/commands.hpp"
@@ -66,6 +68,21 @@ int run_cases(const BenchOptions& options, BenchReport& report, const std::vecto
   if (report.missing.empty()) return exit_done;
   if (options.quiet) console.complain(bench_remarks(report));
   return exit_not_converged;
+}
+
+int show_again(const BenchOptions& options) {
+  std::ifstream file(options.from);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) throw Error(ErrorCode::file_missing, fmt::format("--from {}: cannot be read", options.from));
+  const BenchReport report = bench_report_from_json(text);
+  if (report.kind != options.kind) {
+    throw Error(ErrorCode::bad_option,
+                fmt::format("--from {}: the report of bench {}, not of {}", options.from, report.kind, options.kind));
+  }
+  if (!options.plot.empty()) write_report(options.plot, bench_svg(report));
+  Console console(options.quiet, false);
+  console.say(bench_table(report));
+  return exit_done;
 }
 
 }  // namespace echelon::cli

@@ -25,4 +25,7 @@ using MeasureCase = std::function<CaseResult(const bench::BenchCase& one, const 
 int run_cases(const BenchOptions& options, BenchReport& report, const std::vector<bench::BenchCase>& cases,
               const MeasureCase& measure);
 
+/// The table and the picture of --from. Throws Error when it is no report of this kind.
+int show_again(const BenchOptions& options);
+
 }  // namespace echelon::cli

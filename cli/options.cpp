@@ -217,6 +217,9 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
   app.add_option("--backend", o.backend, "host, or cuda: sweeps and set-up on the first GPU beside cuSPARSE")
       ->check(words({"host", "cuda"}))
       ->type_name("WORD");
+  app.add_option("--from", o.from, "show the table and the picture of an earlier run's JSON instead of measuring")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
   app.add_option(
          "--column", o.column,
          "on a GPU: rtx3090 and a100, the sizes of the paper's table 3 (a100 without contenders); growing sides; breakdown")

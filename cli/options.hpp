@@ -75,6 +75,7 @@ struct BenchOptions {
   std::string contenders;          // folder; empty: beside the program
   bool small = false;
   std::string machine, commit;
+  std::string from;  // an earlier run's report: shown again, nothing is measured
   std::string json, plot;
   bool quiet = false;
 };

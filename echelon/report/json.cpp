@@ -257,6 +257,86 @@ std::string to_json(const BenchReport& report) {
   return dumped(json);
 }
 
+namespace {
+
+/// What a report's field says; the default where it is null or missing.
+template <class T>
+T field(const Json& json, const char* name, T otherwise = {}) {
+  const auto at = json.find(name);
+  return at == json.end() || at->is_null() ? otherwise : at->get<T>();
+}
+
+BenchRow bench_row_from(const Json& json) {
+  BenchRow row;
+  row.operation = field<std::string>(json, "operation");
+  row.name = field<std::string>(json, "case");
+  row.problem = field<std::string>(json, "problem");
+  row.stencil = field<std::string>(json, "stencil");
+  row.grid = field<std::array<std::int64_t, 3>>(json, "grid");
+  row.dof = field<int>(json, "dof", 1);
+  row.n = field<std::int64_t>(json, "n");
+  row.nonzeros = field<std::int64_t>(json, "nonzeros");
+  row.precision = field<std::string>(json, "precision");
+  row.basis = field<std::string>(json, "basis");
+  row.threads = field<int>(json, "threads", 1);
+  row.seconds = field<double>(json, "seconds");
+  row.spread = field<double>(json, "spread");
+  row.analysis_seconds = field<double>(json, "analysis_seconds");
+  row.setup_seconds = field<double>(json, "setup_seconds");
+  row.solve_seconds = field<double>(json, "solve_seconds");
+  row.bytes = field<double>(json, "bytes");
+  row.flops = field<double>(json, "gflops") * 1e9 * row.seconds;
+  row.triad = field<double>(json, "triad_gbs") * 1e9;
+  row.copy = field<double>(json, "copy_gbs") * 1e9;
+  row.kernel = field<std::string>(json, "kernel");
+  row.schedule = field<std::string>(json, "schedule");
+  row.iterations = field<std::int64_t>(json, "iterations");
+  row.iteration_ratio = field<double>(json, "iteration_ratio");
+  row.relative_residual = field<double>(json, "relative_residual");
+  for (const Json& one : field<Json>(json, "peers", Json::array())) {
+    PeerTime peer;
+    peer.name = field<std::string>(one, "name");
+    peer.method = field<std::string>(one, "method");
+    peer.ranks = field<int>(one, "ranks", 1);
+    peer.seconds = field<double>(one, "seconds");
+    peer.spread = field<double>(one, "spread");
+    peer.setup_seconds = field<double>(one, "setup_seconds");
+    peer.analysis_seconds = field<double>(one, "analysis_seconds");
+    peer.iterations = field<std::int64_t>(one, "iterations");
+    peer.relative_residual = field<double>(one, "relative_residual");
+    row.peers.push_back(std::move(peer));
+  }
+  return row;
+}
+
+}  // namespace
+
+BenchReport bench_report_from_json(const std::string& text) {
+  try {
+    const Json json = Json::parse(text);
+    if (field<std::string>(json, "command") != "bench") {
+      throw Error(ErrorCode::file_format, "not the report of a benchmark: \"command\" is not \"bench\"");
+    }
+    BenchReport report;
+    report.kind = field<std::string>(json, "kind");
+    report.machine = field<std::string>(json, "machine");
+    report.commit = field<std::string>(json, "commit");
+    report.arguments = field<std::vector<std::string>>(json, "arguments");
+    report.rounds = field<int>(json, "rounds");
+    report.small = field<bool>(json, "small");
+    report.cache_bytes = field<std::int64_t>(json, "cache_bytes");
+    const Json backend = field<Json>(json, "backend", Json::object());
+    report.backend.kind = field<std::string>(backend, "kind");
+    report.backend.name = field<std::string>(backend, "name");
+    report.backend.threads = field<int>(backend, "threads", 1);
+    report.backend.copy_bandwidth = field<double>(backend, "copy_bandwidth_gbs") * 1e9;
+    for (const Json& row : field<Json>(json, "cases", Json::array())) report.rows.push_back(bench_row_from(row));
+    return report;
+  } catch (const Json::exception& error) {
+    throw Error(ErrorCode::file_format, std::string("not the report of a benchmark: ") + error.what());
+  }
+}
+
 std::string error_json(const std::string& command, const std::vector<std::string>& arguments, const Error& error) {
   Json json = head(command);
   json["arguments"] = arguments;

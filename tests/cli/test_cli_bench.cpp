@@ -140,6 +140,22 @@ TEST_F(Bench, EigensTrueAnswersCount) {
   }
 }
 
+TEST_F(Bench, AnEarlierReportIsShownAgain) {
+  std::filesystem::create_directories(file("none"));
+  ASSERT_EQ(run("bench trsv --small --only star7 --threads 1 --contenders none --json r.json --plot r.svg").status, 0);
+  const auto again = run("bench trsv --from r.json --plot again.svg");
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(text("again.svg"), text("r.svg"));
+  const auto report = json("r.json");
+  EXPECT_NE(again.out.find(report["cases"][0]["case"].get<std::string>()), std::string::npos) << again.out;
+  EXPECT_EQ(run("bench factor --from r.json").status, 2);
+  EXPECT_EQ(run("bench trsv --from nowhere.json").status, 2);
+  write("other.json", "{\"command\": \"solve\"}");
+  EXPECT_EQ(run("bench trsv --from other.json").status, 2);
+  write("broken.json", "{\"command\": \"bench\", \"rounds\": \"many\"}");
+  EXPECT_EQ(run("bench trsv --from broken.json").status, 2);
+}
+
 TEST_F(Bench, WhatIsWrongIsSaid) {
   struct Refused {
     const char* line;
