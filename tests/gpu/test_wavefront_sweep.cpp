@@ -249,6 +249,30 @@ void random_cases(int cases, std::uint64_t seed) {
 TEST_F(WavefrontSweepGpu, RandomStencils) { random_cases(1000, 11); }
 TEST_F(WavefrontSweepGpuFull, TenThousandRandomStencils) { random_cases(10000, 12); }
 
+/// Offsets beyond 32 bits: two kernels that share no addressing agree.
+TEST_F(WavefrontSweepGpuFull, MoreThanTwoToThe31Values) {
+  const Device gpu = Device::cuda();
+  const Stencil stencil = stencils::box27();
+  const Grid grid{112, 112, 112};
+  const TileOrder order(grid, stencil, 8, sweep_tile_shape(grid, stencil, 8), gpu);
+  ASSERT_GT(order.matrix_scalars(), std::int64_t{1} << 31);
+  Array<double> values(order.matrix_scalars(), gpu);
+  cuda_backend()->fill(0, values.data(), values.size(), 1e-3);
+  const auto r = reference::in_tile_order(order, right_hand_side<double>(grid.points() * 8)).to(gpu);
+  WavefrontSweep<double> ring(order), plain(order, {.tuning = {.plain = true}});
+  ASSERT_TRUE(ring.plan(Triangle::lower).pipelined);
+  Vector<double> x(order.vector_scalars(), 0.0, gpu), y(order.vector_scalars(), 0.0, gpu);
+  ring.lower(values.data(), r.data(), x.data());
+  ring.upper(values.data(), x.data(), x.data());
+  plain.lower(values.data(), r.data(), y.data());
+  plain.upper(values.data(), y.data(), y.data());
+  ring.check();
+  plain.check();
+  const auto got = x.to(Device::host()), expected = y.to(Device::host());
+  EXPECT_EQ(std::memcmp(got.data(), expected.data(), static_cast<std::size_t>(got.bytes())), 0);
+  EXPECT_NE(got[got.size() / 2], 0);
+}
+
 TEST(WavefrontSweep, WithoutAGpuItSaysSo) {
   const TileOrder order({4, 4, 4}, stencils::star7(), 1, {2, 2}, Device::host());
   EXPECT_ERROR(WavefrontSweep<double>{order}, device, "runs on a GPU");
