@@ -30,8 +30,9 @@ LineGroups::LineGroups(const Grid& grid, std::span<const Offset> earlier, Shape 
   steps_ = ceil_div(grid.nx, shape.width) + std::int64_t{lag_} * (shape.lines - 1);
   threads_ = static_cast<int>(std::clamp<std::int64_t>(threads, 1, groups_));
   // In stripes a thread starts a plane when the one before it has done its part of it. With fewer planes than threads,
-  // neighbouring groups run side by side instead, a piece of a line behind each other.
-  constexpr std::int64_t most_steps_between_looks = 8;
+  // neighbouring groups run side by side instead, a piece of a line behind each other. Each look at another thread's
+  // progress costs a trip between the cores: long lines are cut in long pieces, but every thread has some to do.
+  constexpr std::int64_t most_steps_between_looks = 48;
   cyclic_ = grid.nz < threads_;
   chunk_ = cyclic_ ? std::clamp<std::int64_t>(steps_ / (2 * threads_), 1, most_steps_between_looks) : steps_;
   const auto owner = [&](std::int64_t group) {
