@@ -31,17 +31,6 @@ std::vector<FactorEntry> entries_of(const EliminationPlan& plan, const Wavefront
   return entries;
 }
 
-std::vector<std::int16_t> uppers_of(const EliminationPlan& plan) {
-  const std::size_t entries = plan.offsets.size();
-  std::vector<std::int16_t> upper(static_cast<std::size_t>(plan.center) * entries, -1);
-  for (std::size_t t = 0; t < entries; ++t) {
-    for (const auto [m, u] : plan.pairs(static_cast<int>(t))) {
-      upper[static_cast<std::size_t>(m) * entries + t] = static_cast<std::int16_t>(u);
-    }
-  }
-  return upper;
-}
-
 template <class S>
 Array<S> on_device(const std::vector<S>& host, Device device) {
   Array<S> copy(static_cast<std::int64_t>(host.size()), device);
@@ -65,9 +54,9 @@ struct WavefrontFactor<T>::Impl {
   EliminationPlan plan;
   const WavefrontFactorKernels<T>* kernels;
   Array<FactorEntry> entries;
-  Array<std::int16_t> upper_of;
+  Array<RowItem> items;
   Array<FactorPair> pairs;
-  Array<int> first_pair;
+  Array<int> first_pair, first_item;
   Array<unsigned char> records, scratch;
   Array<FactorStatus> status;
   Array<unsigned> progress;
@@ -90,11 +79,11 @@ struct WavefrontFactor<T>::Impl {
     }
     copy_plan();
     describe();
+    view.item_count = static_cast<int>(schedule_row(plan, 1).items.size());
     launch = kernels->plan(order.device().index, view);
-    view.groups = launch.groups;
-    view.warps = launch.warps;
+    share_rows();
     view.scratch_bytes = launch.scratch_bytes;
-    scratch = Array<unsigned char>(launch.scratch_bytes * (launch.slots > 0 ? 0 : launch.blocks), order.device());
+    scratch = Array<unsigned char>(launch.scratch_bytes * (launch.generic ? launch.blocks : 0), order.device());
     view.scratch = scratch.data();
     kernels->records(order.device().index, view.vector, records.data(), view.record_bytes);
   }
@@ -102,7 +91,6 @@ struct WavefrontFactor<T>::Impl {
   void copy_plan() {
     const Device device = order.device();
     entries = on_device(entries_of(plan, order.vector().front), device);
-    upper_of = on_device(uppers_of(plan), device);
     std::vector<FactorPair> of_targets;
     for (const auto [m, u] : plan.pair) of_targets.push_back({m, u});
     pairs = on_device(of_targets, device);
@@ -114,13 +102,24 @@ struct WavefrontFactor<T>::Impl {
     progress = Array<unsigned>(order.vector().tiles.count, device);
   }
 
+  void share_rows() {
+    const RowSchedule schedule = schedule_row(plan, launch.groups);
+    items = on_device(schedule.items, order.device());
+    first_item = on_device(schedule.first, order.device());
+    view.items = items.data();
+    view.first_item = first_item.data();
+    view.center_group = schedule.center_group;
+    view.groups = launch.groups;
+    view.warps = launch.warps;
+  }
+
   void describe() {
     const Wavefront& front = order.vector().front;
     const TileShape shape = order.vector().tiles.shape;
     view.vector = order.vector();
     view.records = records.data();
     view.entries = entries.data();
-    view.upper_of = upper_of.data();
+    view.host_offsets = plan.offsets.data();
     view.pairs = pairs.data();
     view.first_pair = first_pair.data();
     view.entry_count = static_cast<int>(plan.offsets.size());
@@ -180,7 +179,7 @@ struct WavefrontFactor<T>::Impl {
     report.block = order.dof();
     report.precision = sizeof(T) == 8 ? "fp64" : "fp32";
     report.kernel =
-        launch.slots > 0 ? fmt::format("tiles, b={}", order.dof()) : fmt::format("tiles, generic b={}", order.dof());
+        !launch.generic ? fmt::format("tiles, b={}", order.dof()) : fmt::format("tiles, generic b={}", order.dof());
     report.schedule = "tiles of lines";
     report.levels = order.vector().front.levels();
     report.bytes = order.matrix_scalars() * static_cast<std::int64_t>(sizeof(T)) + order.bytes() + bytes();
@@ -188,8 +187,8 @@ struct WavefrontFactor<T>::Impl {
   }
 
   std::int64_t bytes() const {
-    return entries.bytes() + upper_of.bytes() + pairs.bytes() + first_pair.bytes() + records.bytes() + scratch.bytes() +
-           status.bytes() + progress.bytes();
+    return entries.bytes() + items.bytes() + first_item.bytes() + pairs.bytes() + first_pair.bytes() + records.bytes() +
+           scratch.bytes() + status.bytes() + progress.bytes();
   }
 };
 

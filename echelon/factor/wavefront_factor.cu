@@ -3,6 +3,7 @@
 // the choice between the kernels for small blocks and the generic one.
 #include <algorithm>
 
+#include "echelon/factor/static_plan.hpp"
 #include "echelon/factor/wavefront_factor_generic.cuh"
 #include "echelon/factor/wavefront_factor_launch.cuh"
 
@@ -78,10 +79,21 @@ __global__ void zero_row_scale_kernel(const __grid_constant__ WavefrontFactorVie
   if (threadIdx.x == 0) v.status->zero_row_scale = 1;
 }
 
+/// The first of the stencils that are known at compile time and the matrix' own.
+template <class T, class... Statics>
+FactorRowsKernel<T> static_kernel(std::span<const Offset> offsets) {
+  FactorRowsKernel<T> found{};
+  const bool any = ((Statics::plan.matches(offsets) && (found = factor_scalars_kernel<Statics, T>(), true)) || ...);
+  return any ? found : factor_rows_kernel<1, T>();
+}
+
 template <class T>
-FactorRowsKernel<T> rows_kernel(int block) {
-  switch (block) {
-    case 1: return factor_rows_kernel<1, T>();
+FactorRowsKernel<T> rows_kernel(const WavefrontFactorView<T>& view) {
+  using namespace static_plans;
+  switch (view.block) {
+    case 1:
+      return static_kernel<T, Star5, Star7, Star9, Box9, Star13, Diamond13, Diamond25, Box27>(
+          {view.host_offsets, static_cast<std::size_t>(view.entry_count)});
     case 2: return factor_rows_kernel<2, T>();
     case 3: return factor_rows_kernel<3, T>();
     case 4: return factor_rows_kernel<4, T>();
@@ -95,11 +107,12 @@ FactorRowsKernel<T> rows_kernel(int block) {
 
 template <class T>
 FactorLaunch plan(int device, const WavefrontFactorView<T>& view) {
-  const auto rows = rows_kernel<T>(view.block);
+  const auto rows = rows_kernel(view);
   FactorLaunch launch;
+  launch.generic = true;
   if (rows.plan) launch = rows.plan(view);
-  if (launch.slots > 0) return launch;
-  launch.shared_bytes = FactorShared(view, false).end;
+  if (!launch.generic) return launch;
+  launch.shared_bytes = FactorShared(view).end;
   if (launch.shared_bytes > most_shared_bytes) {
     throw Error(ErrorCode::will_not_fit, "factorization on the GPU: the tables of a tile take " +
                                              std::to_string(launch.shared_bytes) + " bytes of shared memory, there are " +
@@ -130,11 +143,10 @@ void start(int device, const WavefrontFactorView<T>& view, const FactorLaunch& l
              "cudaMemsetAsync");
   zero_row_scale_kernel<<<1, scan_threads>>>(view);
   check_cuda(cudaGetLastError(), "the scale of a factorization");
-  if (launch.slots > 0) {
-    rows_kernel<T>(view.block).start(view, launch);
+  if (!launch.generic) {
+    rows_kernel(view).start(view, launch);
   } else {
-    check_cuda(cudaFuncSetAttribute(factor_anything<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, launch.shared_bytes),
-               "cudaFuncSetAttribute");
+    allow_shared(factor_anything<T>, launch.shared_bytes);
     factor_anything<T><<<launch.blocks, (generic_warps + 2) * 32, launch.shared_bytes>>>(view);
   }
   check_cuda(cudaGetLastError(), "the factorization");

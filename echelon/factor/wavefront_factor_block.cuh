@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small blocks on a GPU, a column of a block in each of b neighbouring lanes: products with a block in shared memory, the
-// inverse by Gauss-Jordan through shuffles, and sums along rows. Operations and their order are those of
-// base/small_block.hpp, so the bits are the host's.
+// Small blocks on a GPU, a row of a block in each of b neighbouring lanes: the inverse by Gauss-Jordan through shuffles, and
+// what is done about a bad one. Operations and their order are those of base/small_block.hpp, so the bits are the host's.
 #pragma once
 
 #include "echelon/factor/wavefront_factor_tile.cuh"
@@ -39,111 +38,55 @@ __device__ __forceinline__ void load_column(const T* from, T (&to)[B]) {
     for (int n = 0; n < B; ++n) to[n] = from[n];
   }
 }
+/// `a` is row r of a block whose row 0 is in lane `first`. a ← A⁻¹; returns the smallest |pivot| as `invert` does. All lanes
+/// of the warp take part.
 template <int B, class T>
-__device__ __forceinline__ void store_column(const T (&from)[B], T* to) {
-  if constexpr (B % 4 == 0 && sizeof(T) == 4) {
-#pragma unroll
-    for (int n = 0; n < B; n += 4) {
-      *reinterpret_cast<float4*>(to + n) = make_float4(from[n], from[n + 1], from[n + 2], from[n + 3]);
-    }
-  } else if constexpr (B % 2 == 0) {
-#pragma unroll
-    for (int n = 0; n < B; n += 2) *reinterpret_cast<typename Packs<T>::Two*>(to + n) = {from[n], from[n + 1]};
-  } else {
-#pragma unroll
-    for (int n = 0; n < B; ++n) to[n] = from[n];
-  }
-}
-
-/// y ← y − L x, L in shared memory
-template <int B, class T>
-__device__ __forceinline__ void subtract_shared_product(const T* L, const T (&x)[B], T (&y)[B]) {
-#pragma unroll
-  for (int k = 0; k < B; ++k) {
-    T column[B];
-    load_column<B>(L + k * B, column);
-#pragma unroll
-    for (int r = 0; r < B; ++r) y[r] = fma(-column[r], x[k], y[r]);
-  }
-}
-
-/// y ← W x, W in shared memory
-template <int B, class T>
-__device__ __forceinline__ void shared_product(const T* W, const T (&x)[B], T (&y)[B]) {
-#pragma unroll
-  for (int k = 0; k < B; ++k) {
-    T column[B];
-    load_column<B>(W + k * B, column);
-#pragma unroll
-    for (int r = 0; r < B; ++r) y[r] = k == 0 ? column[r] * x[k] : fma(column[r], x[k], y[r]);
-  }
-}
-
-/// `a` is column c of a block whose column 0 is in lane `first`. a ← A⁻¹; returns the smallest |pivot| as `invert` does. All
-/// lanes of the warp take part.
-template <int B, class T>
-__device__ __forceinline__ T invert_columns(T (&a)[B], int c, int first) {
+__device__ __forceinline__ T invert_rows(T (&a)[B], int r, int first) {
   constexpr unsigned all = ~0u;
   T smallest = -1;
-  bool failed = false;
+  bool failed = false, swapped = false;
   int swaps[B];
 #pragma unroll
   for (int p = 0; p < B; ++p) {
     int best = p;
-    T size = magnitude(a[p]);
+    T size = __shfl_sync(all, magnitude(a[p]), first + p);
 #pragma unroll
-    for (int r = p + 1; r < B; ++r) {
-      if (magnitude(a[r]) > size) size = magnitude(a[r]), best = r;
+    for (int other = p + 1; other < B; ++other) {
+      const T next = __shfl_sync(all, magnitude(a[p]), first + other);
+      if (next > size) size = next, best = other;
     }
-    best = __shfl_sync(all, best, first + p);
-    size = __shfl_sync(all, size, first + p);
     swaps[p] = best;
     if (!failed) {
       if (smallest < 0 || !(size >= smallest)) smallest = size;
       if (!(size > 0)) smallest = size, failed = true;
     }
-    const T kept = a[p];
+    if (__any_sync(all, best != p)) {
+      swapped = true;
+      const int source = first + (r == p ? best : r == best ? p : r);
 #pragma unroll
-    for (int r = p + 1; r < B; ++r) {
-      if (r == best) a[p] = a[r], a[r] = kept;
+      for (int c = 0; c < B; ++c) a[c] = __shfl_sync(all, a[c], source);
     }
-    const T inverse = T(1) / __shfl_sync(all, a[p], first + p);
-    if (c == p) a[p] = 1;
-    a[p] *= inverse;
+    const T inverse = T(1) / __shfl_sync(all, a[p], first + p), factor = a[p];
+    if (r == p) a[p] = 1;
 #pragma unroll
-    for (int r = 0; r < B; ++r) {
-      if (r == p) continue;
-      const T factor = __shfl_sync(all, a[r], first + p);
-      if (c == p) a[r] = 0;
-      a[r] = fma(-factor, a[p], a[r]);
+    for (int c = 0; c < B; ++c) {
+      const T scaled = a[c] * inverse;  // of use in row p alone
+      const T of_p = __shfl_sync(all, scaled, first + p);
+      const T before = c == p ? T(0) : a[c];
+      a[c] = r == p ? scaled : fma(-factor, of_p, before);
     }
   }
-  // Columns p and swaps[p] change places for p descending: where this one comes from.
-  int source = c;
+  if (swapped) {
 #pragma unroll
-  for (int p = 0; p < B; ++p) source = source == p ? swaps[p] : source == swaps[p] ? p : source;
+    for (int p = B - 1; p >= 0; --p) {
 #pragma unroll
-  for (int r = 0; r < B; ++r) a[r] = __shfl_sync(all, a[r], first + source);
+      for (int other = p + 1; other < B; ++other) {
+        const T kept = a[p];
+        if (other == swaps[p]) a[p] = a[other], a[other] = kept;
+      }
+    }
+  }
   return smallest;
-}
-
-/// Of values[r] of the columns of a block: lane c returns the sum along row c. `room` holds 32·b scalars of this warp.
-template <int B, class S>
-__device__ __forceinline__ S row_sum(const S (&values)[B], S* room, int lane, int c) {
-  if constexpr (B == 1) {
-    return values[0];
-  } else {
-    __syncwarp();
-#pragma unroll
-    for (int r = 0; r < B; ++r) room[lane * B + r] = values[r];
-    __syncwarp();
-    S sum = 0;
-    if (lane / B * B + B <= 32) {
-#pragma unroll
-      for (int k = 0; k < B; ++k) sum += room[(lane - c + k) * B + c];
-    }
-    return sum;
-  }
 }
 
 /// Cold: one thread judges a block that may be bad. D, then two blocks, then b ints are at `room`; D comes back there.

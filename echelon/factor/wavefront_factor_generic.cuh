@@ -74,7 +74,7 @@ class FactorAnything {
       const int line = n / b_, yy = line % shape.y, zz = line / shape.y, y = f.own.y + yy, z = f.own.z + zz;
       const int i = level_ - front.line_start(y, z);
       if (!front.has_line(y, z) || i < 0 || i >= front.nx) continue;
-      what(Item{line, n % b_, yy, zz, i, y - front.c * z, z, tile_.values(yy, zz, slot_)});
+      what(Item{line, n % b_, yy, zz, i, y - front.c * z, z, tile_.far_values(yy, zz, slot_)});
     }
   }
 
@@ -87,7 +87,7 @@ class FactorAnything {
   __device__ PointValues<T> neighbour(const Item& p, int m) const {
     const FactorEntry& o = tile_.entry(m);
     const int slot = slot_ + o.level;
-    return tile_.values(p.yy + o.line_y, p.zz + o.line_z, slot < 0 ? slot + tile_.part.levels_kept : slot);
+    return tile_.far_values(p.yy + o.line_y, p.zz + o.line_z, slot < 0 ? slot + tile_.part.levels_kept : slot);
   }
   __device__ T* column(const PointValues<T>& at, int e, int c) const {
     return at.at + static_cast<std::int64_t>(e * b_ + c) * at.run;
@@ -186,7 +186,7 @@ template <class T>
 __global__ void __launch_bounds__((generic_warps + 2) * 32)
     factor_anything(const __grid_constant__ WavefrontFactorView<T> v) {
   extern __shared__ __align__(16) unsigned char memory[];
-  const TileWork<T> tile(v, memory, false);
+  const TileWork<T> tile(v, memory);
   const int warp = threadIdx.x / 32;
   while (tile.take()) {
     if (warp == generic_warps) {

@@ -21,7 +21,7 @@ inline void check_cuda(cudaError_t status, const char* call) {
 
 template <class T>
 struct FactorRowsKernel {
-  /// slots = 0 when the rows do not fit.
+  /// `generic` when the rows do not fit.
   FactorLaunch (*plan)(const WavefrontFactorView<T>& view);
   void (*start)(const WavefrontFactorView<T>& view, const FactorLaunch& launch);
 };
@@ -29,5 +29,13 @@ struct FactorRowsKernel {
 /// b = 1 … 8
 template <int B, class T>
 FactorRowsKernel<T> factor_rows_kernel();
+/// b = 1 on one of static_plans
+template <class Static, class T>
+FactorRowsKernel<T> factor_scalars_kernel();
+
+template <class Kernel>
+void allow_shared(Kernel* kernel, int bytes) {
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "cudaFuncSetAttribute");
+}
 
 }  // namespace echelon

@@ -1,55 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factorization for blocks of b = 1 … 8, a tile for each block of threads. A point's row is shared by `groups` warps:
-// entry t belongs to group t mod groups, which keeps it in registers (a lane has a column of a block) from A to the factor.
-// Lower entries in turn: the owner scales L_m = w_m D_k⁻¹ and shows it in shared memory, then every group subtracts its
-// L_m U_u. Two more warps poll and publish (wavefront_factor_tile.cuh). Bytes a row: 8 b² for each entry, read and written;
-// neighbours' U and D⁻¹ come from the caches.
+// The factorization for blocks of b = 1 … 8, a tile for each block of threads. A point's row is shared by groups of warps:
+// each has a list of entries (row_schedule.hpp) and takes them one after the other from A to the factor, a row of the block
+// in each lane: a column of neighbouring lines is then one run of memory. L blocks are shown to the other groups in shared
+// memory, each with a barrier of its own, so a group waits only for what it needs; what it will load next is known, and
+// copied to shared memory a few items ahead. Two more warps poll and publish (wavefront_factor_tile.cuh). Bytes a row: 8 b²
+// for each entry, read and written; neighbours' U and D⁻¹ come from the caches.
 #pragma once
 
 #include "echelon/factor/wavefront_factor_block.cuh"
 
 namespace echelon {
 
-/// Warps that compute, at most: what registers allow for b·slots scalars a thread.
-template <int B, int Q>
-constexpr int most_factor_warps = [] {
-  if (B == 1) return Q <= 7 ? 16 : Q <= 14 ? 12 : 8;
-  return B * Q <= 14 ? 16 : 14;
-}();
+/// With the two that poll and publish, the same number on each of a processor's four parts.
+constexpr int most_factor_warps = 22;
+/// Blocks under way to shared memory for each warp, the one in use included.
+constexpr int stages = 4;
 
-/// Behind the tile's own shared memory: two blocks of L a line, then room of each warp,
-/// each group's sums of each row.
-enum SumKind { of_A, scale_of_A, nonfinite_in_A, of_lower, of_upper, kinds_of_sums };
+/// What the groups of a row tell each other.
+enum SumKind { of_A, scale_of_A, nonfinite_in_A, kinds_of_sums };
 
+/// Behind the tile's own shared memory: items, barriers, blocks of L, stages of each warp, the groups' sums, blocks to
+/// judge.
 template <int B, class T>
 struct RowShared {
   static constexpr int lines_a_warp = 32 / B;
   static constexpr int block =
       B * B + (B * B * static_cast<int>(sizeof(T)) % 16 == 0 ? 16 / static_cast<int>(sizeof(T)) : 0);
   static constexpr int judged = 4 * B * B;  // D, two blocks, ints
-  int blocks, room, sums, judge, end;
+  int items, barriers, blocks, stage, sums, judge, end;
 
-  ECHELON_FN RowShared(int begin, int groups, int warps) {
+  ECHELON_FN RowShared(const WavefrontFactorView<T>& v, int groups, int warps) {
     const int lines = warps * lines_a_warp;
-    blocks = begin;
-    room = FactorShared::aligned(blocks + 2 * lines * block * static_cast<int>(sizeof(T)));
-    sums = room + (B == 1 ? 0 : groups * warps * 32 * B * 8);
+    items = FactorShared(v).end;
+    barriers = FactorShared::aligned(items + v.item_count * static_cast<int>(sizeof(RowItem)));
+    blocks = FactorShared::aligned(barriers + warps * v.center * 8);
+    stage = FactorShared::aligned(blocks + v.center * lines * block * static_cast<int>(sizeof(T)));
+    sums = FactorShared::aligned(stage + stages * groups * lines * block * static_cast<int>(sizeof(T)));
     judge = sums + groups * warps * 32 * kinds_of_sums * 8;
     end = FactorShared::aligned(judge + (B == 1 ? 0 : lines * judged * static_cast<int>(sizeof(T))));
   }
 };
 
-template <int B, int Q, class T>
+template <int B, class T>
 class FactorRows {
  public:
   __device__ FactorRows(const TileWork<T>& tile, int warp)
       : tile_(tile),
         v_(tile.v),
-        shared_(tile.part.end, tile.v.groups, tile.v.warps),
+        shared_(tile.v, tile.v.groups, tile.v.warps),
         group_(warp / tile.v.warps),
         member_(warp % tile.v.warps),
         lane_(threadIdx.x % 32),
-        c_(lane_ % B) {}
+        r_(lane_ % B),
+        first_(tile.v.first_item[group_]),
+        count_(tile.v.first_item[group_ + 1] - first_) {}
+
+  /// All threads, before any row.
+  __device__ static void prepare(const TileWork<T>& tile) {
+    const WavefrontFactorView<T>& v = tile.v;
+    const Shared shared(v, v.groups, v.warps);
+    auto* items = reinterpret_cast<RowItem*>(tile.memory + shared.items);
+    for (int n = threadIdx.x; n < v.item_count; n += blockDim.x) items[n] = v.items[n];
+    for (int n = threadIdx.x; n < v.warps * v.center; n += blockDim.x) {
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(tile.memory + shared.barriers) + 8 * n)
+                   : "memory");
+    }
+    __syncthreads();
+  }
 
   __device__ void run() {
     const TileFrame& f = tile_.frame();
@@ -64,13 +81,18 @@ class FactorRows {
       }
     }
     __syncthreads();
-    report();
+    raise_by_warp(&v_.status->norm, norm_);
+    raise_by_warp(&v_.status->change, change_);
+    // Bounds on the factors would cost more than the two sweeps they spare.
+    if (lane_ == 0) atomicOr(&v_.status->not_bounded, 1u);
   }
 
  private:
   using Shared = RowShared<B, T>;
   static constexpr int lines_a_warp = Shared::lines_a_warp;
   static constexpr unsigned all = ~0u;
+
+  __device__ static unsigned address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
   /// The warps that share rows.
   __device__ void meet() const {
@@ -79,6 +101,19 @@ class FactorRows {
     } else {
       named_barrier(1 + member_, 32 * v_.groups);
     }
+  }
+  __device__ unsigned barrier(int m) const {
+    return address(tile_.memory + shared_.barriers) + 8 * (member_ * v_.center + m);
+  }
+  __device__ void show(int m) const {
+    __syncwarp();
+    if (lane_ == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier(m)) : "memory");
+  }
+  __device__ void await(int m) const {
+    asm volatile(
+        "{ .reg .pred p; L: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra D; bra L; D: }" ::"r"(barrier(m)),
+        "r"(parity_)
+        : "memory");
   }
 
   __device__ void place(int line, int level) {
@@ -92,33 +127,38 @@ class FactorRows {
     whole_ = i_ >= v_.before.x && i_ + v_.after.x < front.nx && j_ >= v_.before.y && j_ + v_.after.y < front.ny &&
              k_ >= v_.before.z && k_ + v_.after.z < front.nz;
     slot_ = tile_.slot_of(level);
-    if (on_) own_ = tile_.values(yy_, zz_, slot_);
+    own_ = tile_.values(on_, yy_, zz_, slot_);
   }
 
   __device__ bool inside(int e) const {
-    if (!on_ || whole_) return on_;
     const FactorEntry& o = tile_.entry(e);
     const Wavefront& front = v_.vector.front;
-    return i_ + o.x >= 0 && i_ + o.x < front.nx && j_ + o.y >= 0 && j_ + o.y < front.ny && k_ + o.z >= 0 &&
-           k_ + o.z < front.nz;
+    const auto within = [](int x, int n) { return static_cast<unsigned>(x) < static_cast<unsigned>(n); };
+    const bool there = within(i_ + o.x, front.nx) & within(j_ + o.y, front.ny) & within(k_ + o.z, front.nz);
+    return on_ & (whole_ | there);
   }
   __device__ PointValues<T> neighbour(int m) const {
     const FactorEntry& o = tile_.entry(m);
     const int slot = slot_ + o.level;
-    return tile_.values(yy_ + o.line_y, zz_ + o.line_z, slot < 0 ? slot + tile_.part.levels_kept : slot);
+    return tile_.values(inside(m), yy_ + o.line_y, zz_ + o.line_z, slot < 0 ? slot + tile_.part.levels_kept : slot);
   }
-  __device__ T* column(const PointValues<T>& p, int e) const { return p.at + (e * B + c_) * p.run; }
-  __device__ int entry_of(int q) const { return q * v_.groups + group_; }
+  /// The lane's row of entry e in column c.
+  __device__ T* value(const PointValues<T>& p, int e, int c) const { return p.at + (e * B + c) * p.run + r_; }
+  __device__ RowItem item(int n) const { return reinterpret_cast<const RowItem*>(tile_.memory + shared_.items)[first_ + n]; }
 
+  /// Lanes without a line share the last one's place, and write nothing there.
+  __device__ int line() const { return min(lane_ / B, lines_a_warp - 1); }
   __device__ T* block(int m) const {
-    const int line = member_ * lines_a_warp + lane_ / B, lines = v_.warps * lines_a_warp;
-    // Lanes without a line share the last one's place and write nothing there.
-    return reinterpret_cast<T*>(tile_.memory + shared_.blocks) + ((m & 1) * lines + min(line, lines - 1)) * Shared::block;
+    const int lines = v_.warps * lines_a_warp;
+    return reinterpret_cast<T*>(tile_.memory + shared_.blocks) +
+           (m * lines + member_ * lines_a_warp + line()) * Shared::block;
   }
-  __device__ double* room() const {
-    return reinterpret_cast<double*>(tile_.memory + shared_.room) + (group_ * v_.warps + member_) * 32 * B;
+  __device__ T* stage(int n) const {
+    const int warp = group_ * v_.warps + member_;
+    return reinterpret_cast<T*>(tile_.memory + shared_.stage) +
+           ((warp * stages + n % stages) * lines_a_warp + line()) * Shared::block;
   }
-  /// A sum of this row and lane that the group keeps for the others.
+  /// What a group says to this lane's row.
   __device__ double& sum(SumKind kind, int group) const {
     return reinterpret_cast<double*>(tile_.memory +
                                      shared_.sums)[((kind * v_.groups + group) * v_.warps + member_) * 32 + lane_];
@@ -135,274 +175,240 @@ class FactorRows {
   }
 
   __device__ void row() {
-    load();
-    if (v_.rules.shift > 0) shift();
-    eliminate();
-    store_upper();
-    keep_bounds();
+    largest_ = 0;
+    size_ = 0;
+    finite_ = true;
+    if (v_.rules.shift > 0) measure_before();
+    T w[B];
+    for (int n = 0; n < stages - 1; ++n) ask(n);
+#pragma unroll 1
+    for (int n = 0; n < count_; ++n) {
+      asm volatile("cp.async.wait_group %0;" ::"n"(stages - 2) : "memory");
+      __syncwarp();
+      ask(n + stages - 1);
+      step(item(n), stage(n), w);
+    }
+    sum(of_A, group_) = size_;
+    sum(scale_of_A, group_) = largest_of_rows(largest_);
+    sum(nonfinite_in_A, group_) = finite_of_rows() ? 0 : 1;
+    const bool owns_center = group_ == v_.center_group;
+    T kept[B], smallest = 0;
+    if (owns_center) smallest = invert(w, kept);
     meet();
-    if (group_ == v_.center % v_.groups) finish();
+    if (owns_center) finish(w, kept, smallest);
+    parity_ ^= 1;
   }
 
-  /// A's row, and its size.
-  __device__ void load() {
-    double sums[B];
+  /// Sends for what item n needs; always one group of copies.
+  __device__ __forceinline__ void ask(int n) const {
+    if (n < count_) {
+      const RowItem one = item(n);
+      if (one.loaded >= 0) {
+        const PointValues<T> from = one.kind == RowItem::begin ? own_ : neighbour(one.lower);
+        const unsigned to = address(stage(n)) + r_ * static_cast<int>(sizeof(T));
+        const T* value_of_column = value(from, one.loaded, 0);
+        const bool used = lane_ < lines_a_warp * B;
+#pragma unroll
+        for (int c = 0; c < B; ++c) {
+          if (used) {
+            asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to + c * B * static_cast<int>(sizeof(T))),
+                         "l"(value_of_column + c * from.run), "n"(static_cast<int>(sizeof(T)))
+                         : "memory");
+          }
+        }
+      }
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  }
+
+  __device__ __forceinline__ void step(const RowItem& one, const T* loaded, T (&w)[B]) {
+    switch (one.kind) {
+      case RowItem::begin: begin(one.target, loaded, w); break;
+      case RowItem::subtract:
+        await(one.lower);
+        if (inside(one.lower)) subtract(block(one.lower), loaded, w);
+        break;
+      case RowItem::scale: scale_lower(one.target, loaded, w); break;
+      default: store(one.target, w);
+    }
+  }
+
+  __device__ __forceinline__ void store(int t, const T (&w)[B]) const {
+    if (!on_) return;
+#pragma unroll
+    for (int c = 0; c < B; ++c) *value(own_, t, c) = w[c];
+  }
+
+  /// w ← A's block, and its size.
+  __device__ __forceinline__ void begin(int t, const T* A, T (&w)[B]) {
+    const bool has = inside(t);
+#pragma unroll
+    for (int c = 0; c < B; ++c) {
+      w[c] = has ? A[c * B + r_] : T(0);
+      const T size = magnitude(w[c]);
+      largest_ = size > largest_ ? size : largest_;
+      finite_ = finite_ && repair::is_finite(size);
+      size_ += static_cast<double>(size);
+    }
+    if (t == v_.center && v_.rules.shift > 0 && on_) shift(w);
+  }
+
+  /// w ← w − L U, rows of L in the lanes
+  __device__ __forceinline__ static void subtract(const T* L, const T* U, T (&w)[B], int row) {
+    T l[B];
+#pragma unroll
+    for (int k = 0; k < B; ++k) l[k] = L[k * B + row];
+#pragma unroll
+    for (int c = 0; c < B; ++c) {
+      T u[B];
+      load_column<B>(U + c * B, u);
+#pragma unroll
+      for (int k = 0; k < B; ++k) w[c] = fma(-l[k], u[k], w[c]);
+    }
+  }
+  __device__ __forceinline__ void subtract(const T* L, const T* U, T (&w)[B]) const { subtract(L, U, w, r_); }
+
+  /// w ← L_t = w D⁻¹ with the neighbour's D⁻¹, written and shown to the other groups.
+  __device__ __forceinline__ void scale_lower(int t, const T* inverse, T (&w)[B]) const {
+    const bool has = inside(t);
+    T L[B];
+#pragma unroll
+    for (int c = 0; c < B; ++c) {
+      T d[B];
+      load_column<B>(inverse + c * B, d);
+      L[c] = w[0] * d[0];
+#pragma unroll
+      for (int k = 1; k < B; ++k) L[c] = fma(w[k], d[k], L[c]);
+    }
+    T* shown = block(t) + r_;
+#pragma unroll
+    for (int c = 0; c < B; ++c) {
+      w[c] = has ? L[c] : T(0);
+      if (has) shown[c * B] = w[c];
+    }
+    show(t);
+    store(t, w);
+  }
+
+  /// The scale that the shift needs before anything else is done.
+  __device__ void measure_before() {
     T largest = 0;
-    bool finite = true;
+    for (int n = 0; n < count_; ++n) {
+      const RowItem one = item(n);
+      if (one.kind != RowItem::begin || !inside(one.target)) continue;
 #pragma unroll
-    for (int r = 0; r < B; ++r) sums[r] = 0;
-#pragma unroll
-    for (int q = 0; q < Q; ++q) {
-      const int t = entry_of(q);
-      if (t < v_.entry_count && inside(t)) {
-        load_column<B>(column(own_, t), w_[q]);
-      } else {
-#pragma unroll
-        for (int r = 0; r < B; ++r) w_[q][r] = 0;
-      }
-    }
-#pragma unroll
-    for (int q = 0; q < Q; ++q) {
-#pragma unroll
-      for (int r = 0; r < B; ++r) {
-        const T size = magnitude(w_[q][r]);
+      for (int c = 0; c < B; ++c) {
+        const T size = magnitude(*value(own_, one.target, c));
         largest = size > largest ? size : largest;
-        finite = finite && repair::is_finite(size);
-        sums[r] += static_cast<double>(size);
       }
     }
-    sum(of_A, group_) = row_sum<B>(sums, room(), lane_, c_);
-    // NaN as the size of a row that holds one; lanes of a block take the largest of
-    // theirs.
-    double scale = static_cast<double>(largest);
-    if constexpr (B > 1) {
-      const int first = lane_ - c_;
-#pragma unroll
-      for (int k = 0; k < B; ++k) {
-        const double other = __shfl_sync(all, static_cast<double>(largest), min(first + k, 31));
-        scale = other > scale ? other : scale;
-        finite = __shfl_sync(all, static_cast<int>(finite), min(first + k, 31)) && finite;
-      }
-    }
-    sum(scale_of_A, group_) = scale;
-    sum(nonfinite_in_A, group_) = finite ? 0 : 1;
-  }
-
-  __device__ void shift() {
+    sum(scale_of_A, group_) = largest_of_rows(largest);
     meet();
-    const T scale = scale_of_groups();
+    shift_scale_ = scale_of_groups();
+    meet();
+  }
+  __device__ double largest_of_rows(T largest) const {
+    double scale = 0;
+#pragma unroll
+    for (int k = 0; k < B; ++k) {
+      const double other = __shfl_sync(all, static_cast<double>(largest), min(lane_ - r_ + k, 31));
+      scale = other > scale ? other : scale;
+    }
+    return scale;
+  }
+  __device__ bool finite_of_rows() const {
+    const unsigned bad = __ballot_sync(all, !finite_), rows = (1u << B) - 1;
+    return (bad & (rows << (lane_ - r_))) == 0;
+  }
+  __device__ void shift(T (&w)[B]) {
     PivotWorkspace<T> work;
 #pragma unroll
-    for (int q = 0; q < Q; ++q) {
-      if (entry_of(q) != v_.center || !on_) continue;
-#pragma unroll
-      for (int r = 0; r < B; ++r) {
-        if (r == c_) w_[q][r] = shifted(v_.rules, w_[q][r], scale, work);
-      }
+    for (int c = 0; c < B; ++c) {
+      if (c == r_) w[c] = shifted(v_.rules, w[c], shift_scale_, work);
     }
     change_ = work.change > change_ ? work.change : change_;
   }
 
-  __device__ void eliminate() {
+  /// The owner of the diagonal: d ← d⁻¹, what it was in `kept`; returns the smallest pivot.
+  __device__ __forceinline__ T invert(T (&d)[B], T (&kept)[B]) const {
 #pragma unroll
-    for (int q = 0; q < Q; ++q) {
-      for (int owner = 0; owner < v_.groups; ++owner) {
-        const int m = q * v_.groups + owner;
-        if (m >= v_.center) break;
-        const bool has = inside(m);
-        PointValues<T> k{};
-        if (has) k = neighbour(m);
-        if (owner == group_) scale_lower<B>(m, has, k, w_[q]);
-        if constexpr (B == 1) {
-          subtract_scalars(m, q, has, k);
-        } else {
-          meet();
-          subtract_blocks(m, q, has, k);
-        }
-      }
-    }
-  }
-
-  /// w ← L_m = w D_k⁻¹, written and shown to the other groups.
-  template <int N>
-  __device__ void scale_lower(int m, bool has, const PointValues<T>& k, T (&w)[N]) {
+    for (int c = 0; c < B; ++c) kept[c] = d[c];
     if constexpr (B == 1) {
-      w[0] = has ? w[0] * *column(k, v_.center) : T(0);
-      if (v_.groups > 1) *block(m) = w[0];
+      return d[0];
     } else {
-      T inverse[B], L[B];
-      if (has) load_column<B>(column(k, v_.center), inverse);
-      T* shown = block(m) + c_ * B;
-      if (has) store_column<B>(w, shown);
-      __syncwarp();
-      if (has) shared_product<B>(block(m), inverse, L);
-      __syncwarp();
-      if (has) store_column<B>(L, shown);
-#pragma unroll
-      for (int r = 0; r < B; ++r) w[r] = has ? L[r] : T(0);
-    }
-    if (on_) store_column<B>(w, column(own_, m));
-  }
-
-  /// Loads of all targets first: they need not wait for L.
-  __device__ void subtract_scalars(int m, int q, bool has, const PointValues<T>& k) {
-    T x[Q];
-    int upper[Q];
-#pragma unroll
-    for (int p = 0; p < Q; ++p) {
-      const int t = entry_of(p);
-      upper[p] = p >= q && t < v_.entry_count ? tile_.upper_of(m, t) : -1;
-      if (upper[p] >= 0 && has) x[p] = k.at[upper[p] * k.run];
-    }
-    meet();
-    const T L = v_.groups > 1 ? *block(m) : w_[q][0];
-#pragma unroll
-    for (int p = 0; p < Q; ++p) {
-      if (upper[p] >= 0 && has) w_[p][0] = fma(-L, x[p], w_[p][0]);
+      return invert_rows<B>(d, r_, min(lane_ - r_, (lines_a_warp - 1) * B));
     }
   }
 
-  __device__ void subtract_blocks(int m, int q, bool has, const PointValues<T>& k) {
-#pragma unroll
-    for (int p = 0; p < Q; ++p) {
-      const int t = entry_of(p);
-      const int upper = p >= q && t < v_.entry_count ? tile_.upper_of(m, t) : -1;
-      if (upper < 0 || !has) continue;
-      T x[B];
-      load_column<B>(column(k, upper), x);
-      subtract_shared_product<B>(block(m), x, w_[p]);
-    }
-  }
-
-  __device__ void store_upper() const {
-    if (v_.diagonal_only || !on_) return;
-#pragma unroll
-    for (int q = 0; q < Q; ++q) {
-      const int t = entry_of(q);
-      if (t > v_.center && t < v_.entry_count) store_column<B>(w_[q], column(own_, t));
-    }
-  }
-
-  /// Σ|L| and Σ|U| of the rows, this group's part.
-  __device__ void keep_bounds() {
-    double lower[B], upper[B];
-#pragma unroll
-    for (int r = 0; r < B; ++r) lower[r] = upper[r] = 0;
-#pragma unroll
-    for (int q = 0; q < Q; ++q) {
-      const int t = entry_of(q);
-#pragma unroll
-      for (int r = 0; r < B; ++r) {
-        const double size = static_cast<double>(magnitude(w_[q][r]));
-        if (t < v_.center) lower[r] += size;
-        if (t > v_.center && t < v_.entry_count) upper[r] += size;
-      }
-    }
-    sum(of_lower, group_) = row_sum<B>(lower, room(), lane_, c_);
-    sum(of_upper, group_) = row_sum<B>(upper, room(), lane_, c_);
-  }
-
-  /// The owner of the diagonal: its inverse, and what the row says about the whole matrix.
-  __device__ void finish() {
+  /// Judges the pivot and writes the inverse.
+  __device__ void finish(T (&d)[B], const T (&kept)[B], T smallest) {
     const std::int64_t point = (std::int64_t{k_} * v_.vector.front.ny + j_) * v_.vector.front.nx + i_;
     const PivotPlace place{point, point * B};
     const double size = sum_of_groups(of_A);
     const bool nonfinite = sum_of_groups(nonfinite_in_A) != 0;
-    if (on_ && nonfinite && c_ == 0) note_nonfinite_row(v_, place);
-    if (on_ && size <= std::numeric_limits<double>::max() && size > norm_) norm_ = size;
-    T d[B];
-#pragma unroll
-    for (int q = 0; q < Q; ++q) {
-      if (entry_of(q) != v_.center) continue;
-#pragma unroll
-      for (int r = 0; r < B; ++r) d[r] = w_[q][r];
-    }
-    invert(place, nonfinite, d);
-    if (on_) store_column<B>(d, column(own_, v_.center));
-    const double below = sum_of_groups(of_lower), above = sum_of_groups(of_upper);
-    double sizes[B], products[B];
-#pragma unroll
-    for (int r = 0; r < B; ++r) {
-      sizes[r] = static_cast<double>(magnitude(d[r]));
-      products[r] = sizes[r] * above;
-    }
-    const double of_inverse = row_sum<B>(sizes, room(), lane_, c_), product = row_sum<B>(products, room(), lane_, c_);
-    if (!on_) return;
-    lower_ = below > lower_ ? below : lower_;
-    inverse_ = of_inverse > inverse_ ? of_inverse : inverse_;
-    upper_ = product > upper_ ? product : upper_;
-    bounded_ = bounded_ && repair::is_finite(below) && repair::is_finite(product) && repair::is_finite(of_inverse);
-  }
-
-  __device__ void invert(PivotPlace place, bool nonfinite, T (&d)[B]) {
     const T scale = scale_of_groups();
+    if (on_ && nonfinite && r_ == 0) note_nonfinite_row(v_, place);
+    if (on_ && size <= std::numeric_limits<double>::max() && size > norm_) norm_ = size;
     if constexpr (B == 1) {
-      if (on_ && !pivot_is_good(v_.rules, d[0], scale)) {
-        const JudgedPivot<T> judged = judge_pivot(v_, place, d[0], scale, nonfinite);
-        d[0] = judged.used;
+      if (on_ && !pivot_is_good(v_.rules, smallest, scale)) {
+        const JudgedPivot<T> judged = judge_pivot(v_, place, smallest, scale, nonfinite);
+        smallest = judged.used;
         change_ = judged.change > change_ ? judged.change : change_;
       }
-      d[0] = T(1) / d[0];
+      d[0] = T(1) / smallest;
     } else {
-      const int line = member_ * lines_a_warp + lane_ / B;
-      T* judge = reinterpret_cast<T*>(tile_.memory + shared_.judge) + line * Shared::judged;
-      const bool used = lane_ < lines_a_warp * B;
-      if (used) store_column<B>(d, judge + 2 * B * B + c_ * B);
-      const T smallest = invert_columns<B>(d, c_, min(lane_ - c_, (lines_a_warp - 1) * B));
       const bool suspect = on_ && (v_.rules.positive || !pivot_is_good(v_.rules, smallest, scale));
-      if (!__any_sync(all, suspect)) return;
-      if (suspect) store_column<B>(d, judge + c_ * B);
-      __syncwarp();
-      if (suspect && c_ == 0) {
-        const double change = judge_block<B>(v_, place, judge, smallest, scale, nonfinite);
-        change_ = change > change_ ? change : change_;
-      }
-      __syncwarp();
-      if (suspect) load_column<B>(judge + c_ * B, d);
+      if (__any_sync(all, suspect)) judge(place, suspect, nonfinite, smallest, scale, d, kept);
     }
+    store(v_.center, d);
   }
 
-  __device__ void report() const {
-    raise_by_warp(&v_.status->norm, norm_);
-    raise_by_warp(&v_.status->change, change_);
-    raise_by_warp(&v_.status->lower, lower_);
-    raise_by_warp(&v_.status->upper, upper_);
-    raise_by_warp(&v_.status->inverse, inverse_);
-    if (!__all_sync(all, bounded_) && lane_ == 0) atomicOr(&v_.status->not_bounded, 1u);
-  }
-  __device__ void raise_by_warp(unsigned long long* to, double size) const {
+  /// Blocks that may be bad: one thread of each looks.
+  __device__ void judge(PivotPlace place, bool suspect, bool nonfinite, T smallest, T scale, T (&d)[B], const T (&kept)[B]) {
+    T* room = reinterpret_cast<T*>(tile_.memory + shared_.judge) + (member_ * lines_a_warp + line()) * Shared::judged;
 #pragma unroll
-    for (int half = 16; half > 0; half /= 2) {
-      const double other = __shfl_xor_sync(all, size, half);
-      size = other > size ? other : size;
+    for (int c = 0; c < B; ++c) {
+      if (suspect) room[c * B + r_] = d[c];
+      if (suspect) room[(2 * B + c) * B + r_] = kept[c];
     }
-    if (lane_ == 0 && size > 0) raise(to, size);
+    __syncwarp();
+    if (suspect && r_ == 0) {
+      const double change = judge_block<B>(v_, place, room, smallest, scale, nonfinite);
+      change_ = change > change_ ? change : change_;
+    }
+    __syncwarp();
+#pragma unroll
+    for (int c = 0; c < B; ++c) {
+      if (suspect) d[c] = room[c * B + r_];
+    }
   }
 
   const TileWork<T>& tile_;
   const WavefrontFactorView<T>& v_;
   const Shared shared_;
-  const int group_, member_, lane_, c_;
-  int yy_, zz_, i_, j_, k_, slot_;
-  bool on_, whole_, bounded_ = true;
+  const int group_, member_, lane_, r_, first_, count_;
+  int yy_ = 0, zz_ = 0, i_ = 0, j_ = 0, k_ = 0, slot_ = 0;
+  unsigned parity_ = 0;
+  bool on_ = false, whole_ = false, finite_ = true;
   PointValues<T> own_{};
-  T w_[Q][B];
-  double norm_ = 0, change_ = 0, lower_ = 0, upper_ = 0, inverse_ = 0;
+  T largest_ = 0, shift_scale_ = 0;
+  double size_ = 0, norm_ = 0, change_ = 0;
 };
 
-template <int B, int Q, class T>
-__global__ void __launch_bounds__((most_factor_warps<B, Q> + 2) * 32, 1)
+template <int B, class T>
+__global__ void __launch_bounds__((most_factor_warps + 2) * 32, 1)
     factor_rows(const __grid_constant__ WavefrontFactorView<T> v) {
   extern __shared__ __align__(16) unsigned char memory[];
-  const TileWork<T> tile(v, memory, true);
+  const TileWork<T> tile(v, memory);
   if (!tile.take()) return;
+  FactorRows<B, T>::prepare(tile);
   const int warp = threadIdx.x / 32, computing = v.groups * v.warps;
   if (warp == computing) {
     tile.poll();
   } else if (warp > computing) {
     tile.publish();
   } else {
-    FactorRows<B, Q, T>(tile, warp).run();
+    FactorRows<B, T>(tile, warp).run();
   }
 }
 

@@ -2,5 +2,5 @@
 #include "echelon/factor/wavefront_factor_rows_launch.cuh"
 
 namespace echelon {
-ECHELON_FACTOR_ROWS(1, 7, 14, 27)
+ECHELON_FACTOR_ROWS(1)
 }  // namespace echelon

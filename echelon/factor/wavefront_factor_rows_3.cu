@@ -2,5 +2,5 @@
 #include "echelon/factor/wavefront_factor_rows_launch.cuh"
 
 namespace echelon {
-ECHELON_FACTOR_ROWS(3, 7)
+ECHELON_FACTOR_ROWS(3)
 }  // namespace echelon

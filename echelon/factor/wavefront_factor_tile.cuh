@@ -37,15 +37,19 @@ __device__ __forceinline__ unsigned long long nanoseconds() {
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
   return t;
 }
-/// To the second-level cache, where the architecture has the instruction.
-__device__ __forceinline__ void fetch_ahead([[maybe_unused]] const void* from, [[maybe_unused]] unsigned bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes));
-#endif
-}
 /// Largest of sizes ≥ 0.
 __device__ __forceinline__ void raise(unsigned long long* largest, double size) {
   atomicMax(largest, static_cast<unsigned long long>(__double_as_longlong(size)));
+}
+
+/// The largest of the warp's sizes ≥ 0.
+__device__ __forceinline__ void raise_by_warp(unsigned long long* to, double size) {
+#pragma unroll
+  for (int half = 16; half > 0; half /= 2) {
+    const double other = __shfl_xor_sync(~0u, size, half);
+    size = other > size ? other : size;
+  }
+  if (threadIdx.x % 32 == 0 && size > 0) raise(to, size);
 }
 
 /// Bad pivots of all blocks of threads; few are kept, so most find out without the lock that they are not among the first.
@@ -85,18 +89,17 @@ struct TileFrame {
 
 /// Parts of the dynamic shared memory, in bytes from its beginning: the same sums on host and device.
 struct FactorShared {
-  int near, ring, entries, upper_of, end;
+  int near, ring, entries, end;
   int levels_kept, near_count;
 
   template <class T>
-  ECHELON_FN FactorShared(const WavefrontFactorView<T>& v, bool with_pairs) {
+  ECHELON_FN explicit FactorShared(const WavefrontFactorView<T>& v) {
     near_count = v.tiles_y * v.tiles_z;
-    levels_kept = v.deepest + 2;
+    levels_kept = v.deepest + 3;  // those that are read, and two on their way
     near = aligned(sizeof(TileFrame));
     ring = aligned(near + near_count * static_cast<int>(sizeof(NearTile)));
     entries = aligned(ring + near_count * levels_kept * v.record_bytes);
-    upper_of = aligned(entries + v.entry_count * static_cast<int>(sizeof(FactorEntry)));
-    end = aligned(upper_of + (with_pairs ? v.center * v.entry_count * 2 : 0));
+    end = aligned(entries + v.entry_count * static_cast<int>(sizeof(FactorEntry)));
   }
   ECHELON_FN static int aligned(int bytes) { return (bytes + 15) / 16 * 16; }
 };
@@ -113,18 +116,12 @@ template <class T>
 struct TileWork {
   const WavefrontFactorView<T>& v;
   unsigned char* memory;
-  bool with_pairs;  // the kernel wants upper_of
   FactorShared part;
 
-  __device__ TileWork(const WavefrontFactorView<T>& view, unsigned char* shared, bool pairs)
-      : v(view), memory(shared), with_pairs(pairs), part(view, pairs) {}
+  __device__ TileWork(const WavefrontFactorView<T>& view, unsigned char* shared) : v(view), memory(shared), part(view) {}
   __device__ TileFrame& frame() const { return *reinterpret_cast<TileFrame*>(memory); }
   __device__ NearTile& near(int n) const { return reinterpret_cast<NearTile*>(memory + part.near)[n]; }
   __device__ const FactorEntry& entry(int e) const { return reinterpret_cast<const FactorEntry*>(memory + part.entries)[e]; }
-  __device__ int upper_of(int m, int t) const {
-    return reinterpret_cast<const std::int16_t*>(memory + part.upper_of)[m * v.entry_count + t];
-  }
-
   /// All threads: takes the next tile and reads its tables; false when there is none left.
   __device__ bool take() const {
     TileFrame& f = frame();
@@ -146,8 +143,6 @@ struct TileWork {
     auto* to = reinterpret_cast<int*>(memory + part.entries);
     const auto* from = reinterpret_cast<const int*>(v.entries);
     for (int n = threadIdx.x; n < v.entry_count * 6; n += blockDim.x) to[n] = from[n];
-    auto* pairs = reinterpret_cast<std::int16_t*>(memory + part.upper_of);
-    for (int n = threadIdx.x; with_pairs && n < v.center * v.entry_count; n += blockDim.x) pairs[n] = v.upper_of[n];
     __syncthreads();
     return true;
   }
@@ -157,26 +152,41 @@ struct TileWork {
     return memory + part.ring + (n * part.levels_kept + slot) * v.record_bytes;
   }
 
-  /// One warp: reads where this level's points are, of all near tiles that have it.
-  __device__ void read_records(int level) const {
+  /// One warp: asks for the records of this level, of all near tiles that have it. One group of copies under way.
+  __device__ void ask_for_records(int level) const {
     const int lane = threadIdx.x % 32, units = v.record_bytes / 16, slot = slot_of(level);
-    for (int n = 0; n < part.near_count; ++n) {
+    for (int item = lane; item < part.near_count * units; item += 32) {
+      const int n = item / units, unit = item - n * units;
       const NearTile& t = near(n);
       if (level < t.first_level || level >= t.first_level + t.levels) continue;
-      const auto* from = reinterpret_cast<const int4*>(v.records + (t.first_run + level - t.first_level) * v.record_bytes);
-      auto* to = reinterpret_cast<int4*>(memory + part.ring + (n * part.levels_kept + slot) * v.record_bytes);
-      for (int u = lane; u < units; u += 32) to[u] = __ldg(from + u);
+      const auto* from = v.records + (t.first_run + level - t.first_level) * v.record_bytes + unit * 16;
+      const auto to = static_cast<unsigned>(
+          __cvta_generic_to_shared(memory + part.ring + (n * part.levels_kept + slot) * v.record_bytes + unit * 16));
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
     }
+    asm volatile("cp.async.commit_group;" ::: "memory");
   }
 
   /// Values of the point of line (yy, zz), counted from the tile's first line and not after its last one, at a level whose
-  /// slot is `slot`.
-  __device__ PointValues<T> values(int yy, int zz, int slot) const {
-    const int Ty = v.vector.tiles.shape.y, Tz = v.vector.tiles.shape.z;
+  /// slot is `slot`; of a point that is not there, the first of all values again and again: what is loaded without need
+  /// need not be branched around, and loads of a row stay under way together. For v.is_near().
+  __device__ PointValues<T> values(bool there, int yy, int zz, int slot) const {
+    yy = there ? yy : 0, zz = there ? zz : 0, slot = there ? slot : 0;
+    const int n = (yy < 0 ? 1 : 0) + (zz < 0 ? v.tiles_y : 0);
+    const PointValues<T> found = values_of(n, frame().own.y + yy, zz < 0 ? zz + v.vector.tiles.shape.z : zz, slot);
+    return {there ? found.at : v.values, there ? found.run : 0};
+  }
+  /// The same for neighbours any number of tiles away; the point is there.
+  __device__ PointValues<T> far_values(int yy, int zz, int slot) const {
+    const TileShape shape = v.vector.tiles.shape;
     const int y = frame().own.y + yy;
     int n = 0;
-    for (; yy < 0; yy += Ty) ++n;
-    for (; zz < 0; zz += Tz) n += v.tiles_y;
+    for (; yy < 0; yy += shape.y) ++n;
+    for (; zz < 0; zz += shape.z) n += v.tiles_y;
+    return values_of(n, y, zz, slot);
+  }
+  /// Of line (y, zz) of near tile n.
+  __device__ PointValues<T> values_of(int n, int y, int zz, int slot) const {
     const unsigned char* at = record(n, slot);
     const auto& head = *reinterpret_cast<const FactorRecord*>(at);
     const int rank = reinterpret_cast<const int*>(at + sizeof(FactorRecord))[zz] + y;
@@ -189,16 +199,25 @@ struct TileWork {
     const TileView& tiles = v.vector.tiles;
     const int lane = threadIdx.x % 32;
     const int first_wait = tiles.wait_start[f.tile], waits = tiles.wait_start[f.tile + 1] - first_wait;
+    const TileWait own = lane < waits ? tiles.waits[first_wait + lane] : TileWait{};
+    const Tile other = lane < waits ? tiles.tiles[own.tile] : Tile{};
     unsigned seen = 0;  // levels finished of this lane's first neighbour
-    for (int level = f.own.first_level - v.deepest; level < f.own.first_level; ++level) read_records(level);
-    for (int level = f.own.first_level; level < f.own.first_level + f.own.levels; ++level) {
-      read_records(level);
-      for (int w = lane; w < waits; w += 32) {
+    const int end = f.own.first_level + f.own.levels;
+    for (int level = f.own.first_level - v.deepest; level <= f.own.first_level; ++level) ask_for_records(level);
+    for (int level = f.own.first_level; level < end; ++level) {
+      if (level + 1 < end) ask_for_records(level + 1);
+      if (lane < waits) {
+        const auto needed = static_cast<unsigned>(TileView::needed(other, own.behind, level));
+        if (seen < needed) seen = wait_for(own.tile, needed, level);
+      }
+      for (int w = lane + 32; w < waits; w += 32) {
         const TileWait wait = tiles.waits[first_wait + w];
-        const auto needed = static_cast<unsigned>(TileView::needed(tiles.tiles[wait.tile], wait.behind, level));
-        if (w == lane && seen >= needed) continue;
-        const unsigned finished = wait_for(wait.tile, needed, level);
-        if (w == lane) seen = finished;
+        wait_for(wait.tile, static_cast<unsigned>(TileView::needed(tiles.tiles[wait.tile], wait.behind, level)), level);
+      }
+      if (level + 1 < end) {
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+      } else {
+        asm volatile("cp.async.wait_group 0;" ::: "memory");
       }
       __syncwarp();
       __syncthreads();
@@ -209,20 +228,19 @@ struct TileWork {
 
   /// Returns how many levels of the tile are finished, at least `needed` unless everything stops.
   __device__ unsigned wait_for(int tile, unsigned needed, int level) const {
-    unsigned finished = load_relaxed(v.progress + tile);
-    if (finished < needed) {
-      const unsigned long long begin = nanoseconds();
-      for (int spins = 1; finished < needed; ++spins) {
-        if (spins % spins_between_looks == 0) {
-          const bool late = nanoseconds() - begin > static_cast<unsigned long long>(v.patience);
-          if (late && atomicCAS(&v.status->stuck_tile, 0, frame().tile + 1) == 0) v.status->stuck_level = level;
-          if (late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0) {
-            frame().stop = level;
-            return finished;
-          }
+    unsigned finished = load_acquire(v.progress + tile);
+    if (finished >= needed) return finished;
+    const unsigned long long begin = nanoseconds();
+    for (int spins = 1; finished < needed; ++spins) {
+      if (spins % spins_between_looks == 0) {
+        const bool late = nanoseconds() - begin > static_cast<unsigned long long>(v.patience);
+        if (late && atomicCAS(&v.status->stuck_tile, 0, frame().tile + 1) == 0) v.status->stuck_level = level;
+        if (late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0) {
+          frame().stop = level;
+          return finished;
         }
-        finished = load_relaxed(v.progress + tile);
       }
+      finished = load_relaxed(v.progress + tile);
     }
     // An acquire empties the first-level cache: once, not at every look.
     return load_acquire(v.progress + tile);
@@ -231,23 +249,30 @@ struct TileWork {
   /// The publisher's whole life: says which levels are finished, and has A fetched to the second-level cache ahead.
   __device__ void publish() const {
     const TileFrame& f = frame();
-    const int lane = threadIdx.x % 32;
-    const std::int64_t first_run = v.vector.first_run[f.tile];
-    const int unit = v.entry_count * v.block;
-    for (int s = 0; s <= f.own.levels; ++s) {
+    const int lane = threadIdx.x % 32, levels = f.own.levels;
+    const std::int64_t* start = v.vector.run_start + v.vector.first_run[f.tile];
+    int ahead = 0;  // levels asked for
+    std::int64_t next = start[0], after = start[1];
+    for (int s = 0; s <= levels; ++s) {
       __syncthreads();
       if (f.own.first_level + s >= f.stop) return;
-      if (lane == 0 && s > 0) store_release(v.progress + f.tile, static_cast<unsigned>(s));
-      if (lane == 1) {
-        for (int ahead = s == 0 ? 0 : levels_fetched_ahead; ahead <= levels_fetched_ahead; ++ahead) {
-          if (s + ahead >= f.own.levels) break;
-          const std::int64_t begin = v.vector.run_start[first_run + s + ahead];
-          const std::int64_t scalars = (v.vector.run_start[first_run + s + ahead + 1] - begin) * unit;
-          fetch_ahead(v.values + begin * unit, static_cast<unsigned>(scalars * static_cast<std::int64_t>(sizeof(T))));
-        }
+      for (; lane == 1 && ahead < levels && ahead <= s + levels_fetched_ahead; ++ahead) {
+        fetch_ahead(next, after);
+        next = after;
+        after = start[ahead + 2 <= levels ? ahead + 2 : levels];
       }
+      if (lane == 0 && s > 0) store_release(v.progress + f.tile, static_cast<unsigned>(s));
       __syncwarp();
     }
+  }
+
+  /// Vector scalars [begin, end) of the matrix, to the second-level cache, where the architecture has the instruction.
+  __device__ void fetch_ahead([[maybe_unused]] std::int64_t begin, [[maybe_unused]] std::int64_t end) const {
+#if __CUDA_ARCH__ >= 900
+    const std::int64_t unit = std::int64_t{v.entry_count} * v.block;
+    const auto bytes = static_cast<unsigned>((end - begin) * unit * static_cast<std::int64_t>(sizeof(T)));
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(v.values + begin * unit), "r"(bytes));
+#endif
   }
 };
 

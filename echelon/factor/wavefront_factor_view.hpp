@@ -10,6 +10,7 @@
 
 #include "echelon/factor/pivot_notes.hpp"
 #include "echelon/factor/pivot_rules.hpp"
+#include "echelon/factor/row_schedule.hpp"
 #include "echelon/matrix/layout_view.hpp"
 
 namespace echelon {
@@ -45,11 +46,14 @@ struct WavefrontFactorView {
   T* values;
   LayoutView vector;  // tables on the device
   const unsigned char* records;
-  const FactorEntry* entries;
-  const std::int16_t* upper_of;  // [lower][target]: the upper entry whose product falls on the target, −1 without
-  const FactorPair* pairs;       // by target, ascending in `lower`
+  const FactorEntry* entries;  // and the same offsets on the host
+  const Offset* host_offsets;
+  const RowItem* items;  // of the groups that share a row (row_schedule.hpp)
+  const int* first_item;
+  const FactorPair* pairs;  // by target, ascending in `lower`
   const int* first_pair;
   int record_bytes, entry_count, center, block;
+  int item_count, center_group;
   int deepest;           // most levels to a lower neighbour
   int tiles_y, tiles_z;  // tiles that the lower neighbours of a tile's lines lie in, its own among them
   Offset before, after;  // how far entries reach in the grid, both ≥ 0
@@ -61,11 +65,14 @@ struct WavefrontFactorView {
   std::int64_t patience;       // nanoseconds a tile waits before it gives up
   int groups, warps;           // groups of warps that share a row; warps of a group
   std::int64_t scratch_bytes;  // of each block of threads
+
+  /// Lower neighbours lie in the tile itself or the one before it, in either direction.
+  ECHELON_FN bool is_near() const { return tiles_y <= 2 && tiles_z <= 2; }
 };
 
 /// How a view's factorization is run.
 struct FactorLaunch {
-  int slots = 0;              // entries a thread keeps; 0: the generic kernel
+  bool generic = false;       // the kernel for everything
   int groups = 1, warps = 1;  // as in the view
   int blocks = 0;             // of threads, at a time
   int shared_bytes = 0;

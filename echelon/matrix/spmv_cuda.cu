@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel of device_product.hpp: a thread a scalar row, rows of a plane side by side, so that the values of an entry are
-// read in one stream. Entries go in batches whose loads are all under way before the first fma; a neighbour outside is
-// neither read nor multiplied. Offsets come from shared memory. Bytes a scalar row: 8 b an entry, and 16.
+// read in one stream, and a few planes a thread. Entries go in batches whose loads are all under way before the first fma; a
+// neighbour outside is neither read nor multiplied. Bytes a scalar row: 8 b an entry, and 16.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace {
 
 constexpr int threads_a_block = 256;
 constexpr int most_planes = 65535;
+constexpr int planes_a_thread = 4;
 constexpr int most_offsets = 1024;
 
 /// Entries whose loads are under way together.
@@ -48,18 +49,18 @@ __device__ __forceinline__ T row_of(const DeviceProductView<T>& v, const Neighbo
   const T* a = v.values + point * bb + row;
   const T* x = v.x + point * B;
   T sum = 0;
-  int e = 0;
-  for (; e + batch<B> <= v.entries; e += batch<B>) {
+  for (int e = 0; e < v.entries; e += batch<B>) {
     T A[batch<B>][B], X[batch<B>][B];
     bool has[batch<B>];
 #pragma unroll
     for (int n = 0; n < batch<B>; ++n) {
-      has[n] = at.inside(e + n);
+      has[n] = e + n < v.entries && at.inside(e + n);
+      if (!has[n]) continue;
       const T* from = x + std::int64_t{at.offsets[e + n].w} * B;
 #pragma unroll
       for (int c = 0; c < B; ++c) {
-        A[n][c] = has[n] ? __ldcs(a + (e + n) * plane + c * B) : T(0);
-        X[n][c] = has[n] ? __ldg(from + c) : T(0);
+        A[n][c] = a[(e + n) * plane + c * B];
+        X[n][c] = __ldg(from + c);
       }
     }
 #pragma unroll
@@ -67,12 +68,6 @@ __device__ __forceinline__ T row_of(const DeviceProductView<T>& v, const Neighbo
 #pragma unroll
       for (int c = 0; c < B; ++c) sum = has[n] ? fma(A[n][c], X[n][c], sum) : sum;
     }
-  }
-  for (; e < v.entries; ++e) {
-    if (!at.inside(e)) continue;
-    const T* from = x + std::int64_t{at.offsets[e].w} * B;
-#pragma unroll
-    for (int c = 0; c < B; ++c) sum = fma(__ldcs(a + e * plane + c * B), __ldg(from + c), sum);
   }
   return sum;
 }
@@ -123,7 +118,7 @@ template <class T, int B>
 void launch(const DeviceProductView<T>& v) {
   const std::int64_t rows = std::int64_t{v.nx} * v.ny * v.block;
   const dim3 blocks(static_cast<unsigned>((rows + threads_a_block - 1) / threads_a_block),
-                    static_cast<unsigned>(std::min(v.nz, most_planes)));
+                    static_cast<unsigned>(std::min((v.nz + planes_a_thread - 1) / planes_a_thread, most_planes)));
   product_kernel<B><<<blocks, threads_a_block>>>(v);
 }
 

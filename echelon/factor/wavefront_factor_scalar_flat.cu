@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/factor/wavefront_factor_scalar_launch.cuh"
+
+namespace echelon {
+ECHELON_FACTOR_SCALARS(Star9)
+ECHELON_FACTOR_SCALARS(Box9)
+}  // namespace echelon
