@@ -108,9 +108,11 @@ FactorRowsKernel<T> rows_kernel(const WavefrontFactorView<T>& view) {
 template <class T>
 FactorLaunch plan(int device, const WavefrontFactorView<T>& view) {
   const auto rows = rows_kernel(view);
+  int processors = 1;
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
   FactorLaunch launch;
   launch.generic = true;
-  if (rows.plan) launch = rows.plan(view);
+  if (rows.plan) launch = rows.plan(view, processors);
   if (!launch.generic) return launch;
   launch.shared_bytes = FactorShared(view).end;
   if (launch.shared_bytes > most_shared_bytes) {
@@ -121,8 +123,6 @@ FactorLaunch plan(int device, const WavefrontFactorView<T>& view) {
   const TileShape shape = view.vector.tiles.shape;
   const std::int64_t lines = std::int64_t{shape.y} * shape.z;
   launch.scratch_bytes = (lines * GenericScratch<T>::line_bytes(view.block) + 127) / 128 * 128;
-  int processors = 1;
-  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
   const std::int64_t fitting = std::max<std::int64_t>(1, most_scratch_bytes / launch.scratch_bytes);
   launch.blocks = static_cast<int>(std::min<std::int64_t>(
       {fitting, std::int64_t{processors} * generic_blocks_a_processor, std::int64_t{view.vector.tiles.count}}));
@@ -147,7 +147,7 @@ void start(int device, const WavefrontFactorView<T>& view, const FactorLaunch& l
     rows_kernel(view).start(view, launch);
   } else {
     allow_shared(factor_anything<T>, launch.shared_bytes);
-    factor_anything<T><<<launch.blocks, (generic_warps + 2) * 32, launch.shared_bytes>>>(view);
+    factor_anything<T><<<launch.blocks, (generic_warps + serving_warps) * 32, launch.shared_bytes>>>(view);
   }
   check_cuda(cudaGetLastError(), "the factorization");
 }

@@ -183,16 +183,14 @@ class FactorAnything {
 };
 
 template <class T>
-__global__ void __launch_bounds__((generic_warps + 2) * 32)
+__global__ void __launch_bounds__((generic_warps + serving_warps) * 32)
     factor_anything(const __grid_constant__ WavefrontFactorView<T> v) {
   extern __shared__ __align__(16) unsigned char memory[];
   const TileWork<T> tile(v, memory);
   const int warp = threadIdx.x / 32;
   while (tile.take()) {
-    if (warp == generic_warps) {
-      tile.poll();
-    } else if (warp > generic_warps) {
-      tile.publish();
+    if (warp >= generic_warps) {
+      tile.serve(warp - generic_warps);
     } else {
       FactorAnything<T>(tile).run();
     }

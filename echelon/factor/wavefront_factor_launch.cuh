@@ -22,7 +22,7 @@ inline void check_cuda(cudaError_t status, const char* call) {
 template <class T>
 struct FactorRowsKernel {
   /// `generic` when the rows do not fit.
-  FactorLaunch (*plan)(const WavefrontFactorView<T>& view);
+  FactorLaunch (*plan)(const WavefrontFactorView<T>& view, int processors);
   void (*start)(const WavefrontFactorView<T>& view, const FactorLaunch& launch);
 };
 

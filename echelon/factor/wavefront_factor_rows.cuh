@@ -3,7 +3,7 @@
 // each has a list of entries (row_schedule.hpp) and takes them one after the other from A to the factor, a row of the block
 // in each lane: a column of neighbouring lines is then one run of memory. L blocks are shown to the other groups in shared
 // memory, each with a barrier of its own, so a group waits only for what it needs; what it will load next is known, and
-// copied to shared memory a few items ahead. Two more warps poll and publish (wavefront_factor_tile.cuh). Bytes a row: 8 b²
+// copied to shared memory a few items ahead. Three more warps serve (wavefront_factor_tile.cuh). Bytes a row: 8 b²
 // for each entry, read and written; neighbours' U and D⁻¹ come from the caches.
 #pragma once
 
@@ -11,8 +11,10 @@
 
 namespace echelon {
 
-/// With the two that poll and publish, the same number on each of a processor's four parts.
-constexpr int most_factor_warps = 22;
+/// With those that serve, the same number on each of a processor's four parts.
+constexpr int most_factor_warps = 24 - serving_warps;
+/// Warps that a processor's registers hold with this many to a block of threads.
+constexpr int resident_factor_warps = 24;
 /// Blocks under way to shared memory for each warp, the one in use included.
 constexpr int stages = 4;
 
@@ -396,17 +398,15 @@ class FactorRows {
 };
 
 template <int B, class T>
-__global__ void __launch_bounds__((most_factor_warps + 2) * 32, 1)
+__global__ void __launch_bounds__((most_factor_warps + serving_warps) * 32, 1)
     factor_rows(const __grid_constant__ WavefrontFactorView<T> v) {
   extern __shared__ __align__(16) unsigned char memory[];
   const TileWork<T> tile(v, memory);
   if (!tile.take()) return;
   FactorRows<B, T>::prepare(tile);
   const int warp = threadIdx.x / 32, computing = v.groups * v.warps;
-  if (warp == computing) {
-    tile.poll();
-  } else if (warp > computing) {
-    tile.publish();
+  if (warp >= computing) {
+    tile.serve(warp - computing);
   } else {
     FactorRows<B, T>(tile, warp).run();
   }

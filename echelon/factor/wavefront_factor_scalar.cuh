@@ -185,21 +185,19 @@ class FactorScalars {
   double norm_ = 0, change_ = 0, lower_ = 0, upper_ = 0, inverse_ = 0;
 };
 
-/// With the two that poll and publish, the same number on each of a processor's four parts.
+/// With those that serve, the same number on each of a processor's four parts; fewer where rows are long.
 template <class Static>
-constexpr int most_scalar_warps = Static::plan.entries <= 13 ? 18 : 10;
+constexpr int most_scalar_warps = (Static::plan.entries <= 13 ? 20 : 12) - serving_warps;
 
 template <class Static, class T>
-__global__ void __launch_bounds__((most_scalar_warps<Static> + 2) * 32, 1)
+__global__ void __launch_bounds__((most_scalar_warps<Static> + serving_warps) * 32, 1)
     factor_scalars(const __grid_constant__ WavefrontFactorView<T> v) {
   extern __shared__ __align__(16) unsigned char memory[];
   const TileWork<T> tile(v, memory);
   if (!tile.take()) return;
   const int warp = threadIdx.x / 32;
-  if (warp == v.warps) {
-    tile.poll();
-  } else if (warp > v.warps) {
-    tile.publish();
+  if (warp >= v.warps) {
+    tile.serve(warp - v.warps);
   } else {
     FactorScalars<Static, T>(tile, warp).run();
   }

@@ -11,7 +11,7 @@ namespace echelon {
 
 template <class Static, class T>
 struct ScalarsOf {
-  static FactorLaunch plan(const WavefrontFactorView<T>& view) {
+  static FactorLaunch plan(const WavefrontFactorView<T>& view, int) {
     const TileShape shape = view.vector.tiles.shape;
     FactorLaunch launch;
     launch.warps = std::min((shape.y * shape.z + 31) / 32, most_scalar_warps<Static>);
@@ -22,7 +22,7 @@ struct ScalarsOf {
   }
   static void start(const WavefrontFactorView<T>& view, const FactorLaunch& launch) {
     allow_shared(factor_scalars<Static, T>, launch.shared_bytes);
-    factor_scalars<Static, T><<<launch.blocks, (launch.warps + 2) * 32, launch.shared_bytes>>>(view);
+    factor_scalars<Static, T><<<launch.blocks, (launch.warps + serving_warps) * 32, launch.shared_bytes>>>(view);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the factorization's kernels share: taking a tile, waiting for its neighbours' levels (a warp that only polls, reads
-// the tables ahead and gives up after `patience`), publishing its own (a warp that only does that), finding a neighbour's
-// values from the records kept in shared memory, and the log of bad pivots.
+// What the factorization's kernels share: taking a tile, the three warps that serve the others (one polls for neighbours'
+// levels and gives up after `patience`, one publishes the tile's own and has A fetched ahead, one reads the tables), finding
+// a neighbour's values from the records kept in shared memory, and the log of bad pivots.
 //
 // Memory order: values are written and read as ordinary memory. A level's writes come before the barrier at its end, that
 // before the publisher's release; a poller's acquire comes before the barrier at the beginning of the level that needs it.
@@ -14,6 +14,8 @@ namespace echelon {
 
 constexpr int spins_between_looks = 1024;
 constexpr int levels_fetched_ahead = 6;
+/// Warps that poll, publish and read the tables.
+constexpr int serving_warps = 3;
 constexpr int no_level = 2147483647;
 
 __device__ __forceinline__ unsigned load_acquire(const unsigned* p) {
@@ -193,6 +195,24 @@ struct TileWork {
     return {v.values + head.first * (v.entry_count * v.block) + rank * v.block, head.run};
   }
 
+  /// The reader's whole life: records are there when their level begins.
+  __device__ void read() const {
+    const TileFrame& f = frame();
+    const int end = f.own.first_level + f.own.levels;
+    for (int level = f.own.first_level - v.deepest; level <= f.own.first_level; ++level) ask_for_records(level);
+    for (int level = f.own.first_level; level < end; ++level) {
+      if (level + 1 < end) {
+        ask_for_records(level + 1);
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+      } else {
+        asm volatile("cp.async.wait_group 0;" ::: "memory");
+      }
+      __syncthreads();
+      if (level >= f.stop) return;
+    }
+    __syncthreads();
+  }
+
   /// The poller's whole life. Other warps meet it at a barrier before every level, and once at the end.
   __device__ void poll() const {
     const TileFrame& f = frame();
@@ -202,10 +222,7 @@ struct TileWork {
     const TileWait own = lane < waits ? tiles.waits[first_wait + lane] : TileWait{};
     const Tile other = lane < waits ? tiles.tiles[own.tile] : Tile{};
     unsigned seen = 0;  // levels finished of this lane's first neighbour
-    const int end = f.own.first_level + f.own.levels;
-    for (int level = f.own.first_level - v.deepest; level <= f.own.first_level; ++level) ask_for_records(level);
-    for (int level = f.own.first_level; level < end; ++level) {
-      if (level + 1 < end) ask_for_records(level + 1);
+    for (int level = f.own.first_level; level < f.own.first_level + f.own.levels; ++level) {
       if (lane < waits) {
         const auto needed = static_cast<unsigned>(TileView::needed(other, own.behind, level));
         if (seen < needed) seen = wait_for(own.tile, needed, level);
@@ -214,16 +231,22 @@ struct TileWork {
         const TileWait wait = tiles.waits[first_wait + w];
         wait_for(wait.tile, static_cast<unsigned>(TileView::needed(tiles.tiles[wait.tile], wait.behind, level)), level);
       }
-      if (level + 1 < end) {
-        asm volatile("cp.async.wait_group 1;" ::: "memory");
-      } else {
-        asm volatile("cp.async.wait_group 0;" ::: "memory");
-      }
       __syncwarp();
       __syncthreads();
       if (level >= f.stop) return;
     }
     __syncthreads();
+  }
+
+  /// What the warps do that do not compute, the first of them being number 0.
+  __device__ void serve(int warp) const {
+    if (warp == 0) {
+      poll();
+    } else if (warp == 1) {
+      publish();
+    } else {
+      read();
+    }
   }
 
   /// Returns how many levels of the tile are finished, at least `needed` unless everything stops.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int threads_a_block = 256;
 constexpr int most_planes = 65535;
-constexpr int planes_a_thread = 4;
+constexpr int planes_a_thread = 8;
 constexpr int most_offsets = 1024;
 
 /// Entries whose loads are under way together.
@@ -107,7 +107,8 @@ __global__ void __launch_bounds__(threads_a_block) product_kernel(const __grid_c
   if (n >= v.nx * v.ny * b) return;
   const int in_plane = n / b, row = n - in_plane * b, j = in_plane / v.nx, i = in_plane - j * v.nx;
   const bool whole = i >= reach[0] && i + reach[1] < v.nx && j >= reach[2] && j + reach[3] < v.ny;
-  for (int k = blockIdx.y; k < v.nz; k += gridDim.y) {
+  const int planes = (v.nz + static_cast<int>(gridDim.y) - 1) / static_cast<int>(gridDim.y);
+  for (int k = static_cast<int>(blockIdx.y) * planes; k < min(v.nz, static_cast<int>(blockIdx.y + 1) * planes); ++k) {
     const Neighbours at{i, j, k, v.nx, v.ny, v.nz, whole && k >= reach[4] && k + reach[5] < v.nz, offsets};
     const std::int64_t point = std::int64_t{k} * v.nx * v.ny + in_plane;
     v.y[point * b + row] = B > 0 ? row_of<(B > 0 ? B : 1)>(v, at, point, row) : row_of_any(v, at, point, row);
