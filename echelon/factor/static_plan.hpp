@@ -4,7 +4,6 @@
 // has is found from its offsets, never from a name.
 #pragma once
 
-#include <array>
 #include <span>
 
 #include "echelon/matrix/stencil.hpp"
@@ -18,7 +17,6 @@ struct StaticPlan {
   int center = 0;
   bool diagonal_only = true;
   int upper[N][N] = {};  // [lower][target]: the upper entry whose product falls on the target, −1 without
-  Offset before, after;  // how far entries reach, both ≥ 0
 
   constexpr bool matches(std::span<const Offset> offsets) const {
     if (offsets.size() != static_cast<std::size_t>(N)) return false;

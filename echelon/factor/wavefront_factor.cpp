@@ -12,7 +12,6 @@
 #include "echelon/base/error.hpp"
 #include "echelon/factor/struct_factor.hpp"
 #include "echelon/factor/wavefront_factor_view.hpp"
-#include "echelon/matrix/shapes.hpp"
 #include "echelon/precond/struct_ilu_checks.hpp"
 #include "echelon/report/timer.hpp"
 

@@ -15,12 +15,13 @@
 
 namespace echelon {
 
-/// What the policy may need from the owner of the matrix; neither is called in the ordinary case.
+/// What the policy may need from the owner of the matrix.
 template <class T>
 struct WavefrontFactorCalls {
   /// Puts A into `values` again, fill entries as zero: before every attempt after the first.
   std::function<void(T* values)> refill;
-  /// ‖(LU)⁻¹ e‖∞ of the factors just made, by two sweeps; asked when the bound from the factors' row sums says too little.
+  /// ‖(LU)⁻¹ e‖∞ of the factors just made, by two sweeps; asked when the kernel kept no bound from the factors' row sums
+  /// (blocks, unusual stencils) or the bound says too little. Without it an unbounded growth counts as infinite.
   std::function<double()> inverse_norm;
 };
 
