@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the roles of a sweeping block share: the tile it has taken, where its barriers and buffers are, and where lines are
+// in the direction of the sweep.
+#pragma once
+
+#include "echelon/sweep/sweep_state.cuh"
+
+namespace echelon::device {
+
+struct RunHead {
+  std::int64_t start;  // scalars of a vector
+  int length, unused;
+};
+static_assert(sizeof(RunHead) == sweep_limits::run_head_bytes);
+
+constexpr int warp_size = 32;
+constexpr unsigned all_lanes = ~0u;
+constexpr unsigned polls_before_sleep = 4, polls_a_look = 1024;
+
+/// The block's shared memory, in bytes from its beginning.
+namespace place {
+constexpr int full = 0, empty = 128, border = 256, done = 512, tile = 768, epoch = 776, starts = 1024, lengths = 1280;
+}  // namespace place
+
+/// What every role knows of its tile.
+struct OwnTile {
+  int number;
+  Tile tile;
+  std::int64_t first_run;
+  int levels;
+  Address base, history, ring;
+  unsigned long long epoch;
+  int slots;  // border lines that are published a level
+};
+
+/// Step (0 = the tile's first level in the direction of the sweep) of a line's first point.
+__device__ __forceinline__ int first_step(const WavefrontSweepView& v, const OwnTile& own, int y, int z) {
+  const Wavefront& front = v.vector.front;
+  const int start = front.line_start(y, z);
+  return v.lower ? start - own.tile.first_level : own.tile.first_level + own.levels - front.nx - start;
+}
+
+/// Line (yy, zz) of the tile counted in the direction of the sweep.
+__device__ __forceinline__ int line_y(const WavefrontSweepView& v, const Tile& tile, int yy) {
+  return v.lower ? tile.y + yy : tile.y + v.vector.tiles.shape.y - 1 - yy;
+}
+__device__ __forceinline__ int line_z(const WavefrontSweepView& v, const Tile& tile, int zz) {
+  return v.lower ? tile.z + zz : tile.z + v.vector.tiles.shape.z - 1 - zz;
+}
+
+}  // namespace echelon::device
