@@ -71,16 +71,16 @@ void measure(const Line& l, int repeats, double bandwidth, std::unique_ptr<Syste
     system.reset();
     system = std::make_unique<System>(l, name, shape);
   }
-  auto& [of, order, values, r, x] = *system;
+  System& on = *system;
   const Stored stored = stored_from_word(l.stored);
   const int bytes = bytes_of(stored);
-  WavefrontSweep<double> sweeps(order, {.stored = stored, .tuning = l.tuning});
+  WavefrontSweep<double> sweeps(on.order, {.stored = stored, .tuning = l.tuning});
   for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
     const auto once = [&] {
       if (triangle == Triangle::lower) {
-        sweeps.lower(values.data(), r.data(), x.data());
+        sweeps.lower(on.values.data(), on.r.data(), on.x.data());
       } else {
-        sweeps.upper(values.data(), r.data(), x.data());
+        sweeps.upper(on.values.data(), on.r.data(), on.x.data());
       }
     };
     once();
