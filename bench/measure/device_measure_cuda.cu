@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/measure/device_measure.hpp"
+#include "echelon/base/cuda_check.cuh"
 #include "echelon/base/error.hpp"
 
 namespace echelon::bench {
@@ -16,10 +17,7 @@ namespace {
 constexpr int threads_a_block = 256;
 constexpr int fingerprint_blocks = 1024;
 
-void check(cudaError_t status, const char* call) {
-  if (status == cudaSuccess) return;
-  throw Error(ErrorCode::device, std::string("CUDA: ") + call + " failed: " + cudaGetErrorString(status));
-}
+constexpr auto check = check_cuda;
 
 unsigned blocks_for(std::int64_t n) { return static_cast<unsigned>((n + threads_a_block - 1) / threads_a_block); }
 

@@ -7,6 +7,7 @@
 // before the publisher's release; a poller's acquire comes before the barrier at the beginning of the level that needs it.
 #pragma once
 
+#include "echelon/base/cuda_async.cuh"
 #include "echelon/factor/pivot_repair.hpp"
 #include "echelon/factor/wavefront_factor_view.hpp"
 
@@ -33,11 +34,6 @@ __device__ __forceinline__ void store_release(unsigned* p, unsigned x) {
 }
 __device__ __forceinline__ void named_barrier(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-__device__ __forceinline__ unsigned long long nanoseconds() {
-  unsigned long long t;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
-  return t;
 }
 /// Largest of sizes ≥ 0.
 __device__ __forceinline__ void raise(unsigned long long* largest, double size) {
@@ -253,10 +249,10 @@ struct TileWork {
   __device__ unsigned wait_for(int tile, unsigned needed, int level) const {
     unsigned finished = load_acquire(v.progress + tile);
     if (finished >= needed) return finished;
-    const unsigned long long begin = nanoseconds();
+    const unsigned long long begin = device::nanoseconds();
     for (int spins = 1; finished < needed; ++spins) {
       if (spins % spins_between_looks == 0) {
-        const bool late = nanoseconds() - begin > static_cast<unsigned long long>(v.patience);
+        const bool late = device::nanoseconds() - begin > static_cast<unsigned long long>(v.patience);
         if (late && atomicCAS(&v.status->stuck_tile, 0, frame().tile + 1) == 0) v.status->stuck_level = level;
         if (late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0) {
           frame().stop = level;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 
+#include "echelon/base/cuda_check.cuh"
 #include "echelon/base/error.hpp"
 #include "echelon/base/fma.hpp"
 #include "echelon/matrix/device_product.hpp"
@@ -25,10 +26,7 @@ constexpr int batch = B == 1   ? 9
                       : B <= 4 ? 4
                                : 2;
 
-void check(cudaError_t status, const char* call) {
-  if (status == cudaSuccess) return;
-  throw Error(ErrorCode::device, std::string("CUDA: ") + call + " failed: " + cudaGetErrorString(status));
-}
+constexpr auto check = check_cuda;
 
 /// Of one point: which entries lie inside, and where.
 struct Neighbours {

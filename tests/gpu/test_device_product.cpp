@@ -11,17 +11,13 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/problem/problems.hpp"
+#include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/random_stencil.hpp"
 
 namespace echelon {
 namespace {
 
-class DeviceProductTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (Device::cuda_count() == 0) GTEST_SKIP() << "no GPU on this machine, or a build without CUDA";
-  }
-};
+using DeviceProductTest = GpuTest;
 
 template <class T>
 void expect_host_bits(const Grid& grid, const Stencil& stencil, int dof, std::uint64_t seed) {

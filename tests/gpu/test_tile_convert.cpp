@@ -13,6 +13,7 @@
 #include "echelon/matrix/layout_convert.hpp"
 #include "echelon/matrix/tile_convert_view.hpp"
 #include "tests/expect_error.hpp"
+#include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/random_stencil.hpp"
 
 namespace echelon {
@@ -143,12 +144,8 @@ TEST(ConvertCut, FitsTheThreadsAndCoversTheTile) {
   }
 }
 
-class TileConversionGpu : public testing::Test {
+class TileConversionGpu : public GpuTest {
  protected:
-  void SetUp() override {
-    if (Device::cuda_count() == 0) GTEST_SKIP() << "no GPU on this machine";
-  }
-
   /// A matrix and a vector there and back, on the GPU and on the host.
   template <class T>
   void compare(const Drawn& one, const Stencil& user_stencil) {

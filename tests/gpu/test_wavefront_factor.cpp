@@ -16,18 +16,14 @@
 #include "echelon/factor/struct_factor.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/problem/problems.hpp"
+#include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/random_stencil.hpp"
 
 namespace echelon {
 namespace {
 
-class WavefrontFactorTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (Device::cuda_count() == 0) GTEST_SKIP() << "no GPU on this machine, or a build without CUDA";
-  }
-};
-class WavefrontFactorFull : public WavefrontFactorTest {};
+using WavefrontFactorTest = GpuTest;
+using WavefrontFactorFull = GpuTest;
 
 template <class T>
 StructMatrix<T> random_matrix(const Grid& grid, const Stencil& stencil, int dof, std::uint64_t seed) {
