@@ -50,14 +50,17 @@ Layout::Layout(LayoutKind kind, Grid grid, std::shared_ptr<const Tables> tables)
     : kind_(kind), grid_(grid), points_(grid.points()), tables_(std::move(tables)) {}
 
 Layout Layout::user(Grid grid, int entries, int dof, int scalar_bytes) {
+  return user(grid, StoredBlocks::matrix({0, entries}, dof, scalar_bytes));
+}
+
+Layout Layout::user(Grid grid, const StoredBlocks& stored) {
   // Only the sides are used of this front; on a grid whose sides are no ints `at` still holds.
   Wavefront front;
   front.nx = static_cast<int>(grid.nx);
   front.ny = static_cast<int>(grid.ny);
   front.nz = static_cast<int>(grid.nz);
-  const auto tables = std::make_shared<Tables>(LayoutKind::user, front, grid.points(),
-                                               StoredBlocks::matrix({0, entries}, dof, scalar_bytes));
-  tables->size = grid.points() * entries * dof * dof;
+  const auto tables = std::make_shared<Tables>(LayoutKind::user, front, grid.points(), stored);
+  tables->size = grid.points() * stored.entries.count() * stored.rows * stored.columns;
   return Layout(LayoutKind::user, grid, tables);
 }
 

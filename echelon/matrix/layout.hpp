@@ -29,6 +29,7 @@ class Layout {
  public:
   /// Entries 0 … entries − 1 of blocks dof × dof.
   static Layout user(Grid grid, int entries, int dof = 1, int scalar_bytes = 8);
+  static Layout user(Grid grid, const StoredBlocks& stored);
   static Layout skewed(const Wavefront& front, const StoredBlocks& stored);
   static Layout tile_contiguous(const Wavefront& front, const Stencil& stencil, TileShape shape, const StoredBlocks& stored);
 

@@ -115,8 +115,10 @@ template <class T>
 TileConvertView view_of(const TileOrder& order, bool matrix, Direction direction, const void* from, void* to) {
   TileConvertView view;
   view.layout = matrix ? order.matrix() : order.vector();
-  view.cut = convert_cut(view.layout, order.host_vector().tiles().longest(), sizeof(T), aim_of(view.layout, direction));
-  view.runs = order.runs();
+  if (order.kind() == LayoutKind::tile_contiguous) {
+    view.cut = convert_cut(view.layout, order.host_tiles().longest(), sizeof(T), aim_of(view.layout, direction));
+    view.runs = order.runs();
+  }
   view.center = matrix ? order.stencil().center() : 0;
   view.from = from;
   view.to = to;
@@ -254,6 +256,10 @@ template <class T>
 std::int64_t narrow_tiles(const TileOrder& order, const Array<T>& tiles, const PartScales& scales, Stored stored,
                           Array<std::byte>& narrow) {
   check_place(order.device(), tiles.device(), narrow.device());
+  if (order.kind() != LayoutKind::tile_contiguous) {
+    throw Error(ErrorCode::bad_argument,
+                "narrowing of a matrix that is not in tile order: narrow_to_tiles takes user order");
+  }
   check_size("narrowing of a matrix: tile order", tiles.size(), order.matrix_scalars());
   check_size("narrowing of a matrix: bytes", narrow.size(), order.matrix_scalars() * bytes_of(stored));
   auto view = view_of<T>(order, true, Direction::to_tiles, tiles.data(), narrow.data());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Between user order, [entry][point][column][row] and natural vectors, and tile order (tile_order.hpp), on the device where
-// the order lives: each value moves once, so the time is that of a copy. The user's stencil may be smaller than the order's,
+// the order lives: each value moves once, so the time is that of a copy. An order of another kind is converted to as well,
+// point by point. The user's stencil may be smaller than the order's,
 // which has grown by fill: entries it lacks become zero, as does all padding. Values may be stored shorter than they are:
 //   stored = round(scale of its part · value), finite values that leave the range are counted.
 #pragma once
@@ -47,7 +48,7 @@ class TileConversion {
   Array<int> device_source_;
 };
 
-/// The same rounding of factors that are in tile order already. Waits for the GPU.
+/// The same rounding of factors that are in tile order already (no other kind). Waits for the GPU.
 template <class T>
 std::int64_t narrow_tiles(const TileOrder& order, const Array<T>& tiles, const PartScales& scales, Stored stored,
                           Array<std::byte>& narrow);

@@ -321,6 +321,7 @@ __global__ void __launch_bounds__(threads, blocks_a_processor)
 
 template <class T, bool to_tiles>
 void convert(int device, const TileConvertView& view) {
+  if (view.layout.kind != LayoutKind::tile_contiguous) return convert_by_place<T, to_tiles>(device, view);
   check_conversion(cudaSetDevice(device), "cudaSetDevice");
   const ConvertCut& cut = view.cut;
   const std::size_t bytes = buffers * sizeof(T) * static_cast<std::size_t>(cut.buffer_scalars()) +

@@ -46,6 +46,10 @@ __device__ __forceinline__ T scale_of(const TileConvertView& view, int entry) {
                                               : view.scales.diagonal);
 }
 
+/// Between user order and a layout that is not kept in runs; place_convert_cuda.cu.
+template <class T, bool to_layout>
+void convert_by_place(int device, const TileConvertView& view);
+
 /// From tile order to tile order; tile_narrow_cuda.cu.
 template <class T>
 void narrow_tiles_cuda(int device, const TileConvertView& view);

@@ -49,7 +49,7 @@ ConvertCut convert_cut(const LayoutView& layout, int longest_tile, int scalar_by
 /// Both arrays hold T unless `stored` is shorter.
 struct TileConvertView {
   LayoutView layout;  // of the matrix, or of a vector
-  ConvertCut cut;
+  ConvertCut cut{};   // of tile order
   std::int64_t runs = 0;
   const void* from = nullptr;
   void* to = nullptr;

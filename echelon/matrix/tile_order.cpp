@@ -4,14 +4,21 @@
 #include <algorithm>
 #include <vector>
 
+#include "echelon/base/error.hpp"
+
 namespace echelon {
 namespace {
 
 // Eight scalars: a whole number of 16-byte units, which bulk copies move, for two bytes a scalar and more.
 constexpr int padding_bytes = 4;
 
-Layout laid_out(Grid grid, const Stencil& stencil, TileShape shape, StoredBlocks stored) {
+Layout laid_out(LayoutKind kind, Grid grid, const Stencil& stencil, TileShape shape, const StoredBlocks& stored) {
   const Stencil both = symmetrised(stencil);
+  switch (kind) {
+    case LayoutKind::user: return Layout::user(grid, stored);
+    case LayoutKind::skewed: return Layout::skewed(wavefront(grid, both), stored);
+    case LayoutKind::tile_contiguous: break;
+  }
   return Layout::tile_contiguous(wavefront(grid, both), both, shape, stored);
 }
 
@@ -32,34 +39,46 @@ Stencil symmetrised(const Stencil& stencil) {
   return Stencil(std::move(both), stencil.name());
 }
 
-TileOrder::TileOrder(Grid grid, Stencil stencil, int dof, TileShape shape, Device device)
+TileOrder::TileOrder(Grid grid, Stencil stencil, int dof, TileShape shape, Device device, LayoutKind kind)
     : grid_(grid),
       stencil_(std::move(stencil)),
       dof_(dof),
       device_(device),
-      host_matrix_(laid_out(grid, stencil_, shape, StoredBlocks::matrix(all_entries(stencil_), dof, padding_bytes))),
-      host_vector_(laid_out(grid, stencil_, shape, StoredBlocks::vector(dof, padding_bytes))) {
+      host_matrix_(laid_out(kind, grid, stencil_, shape, StoredBlocks::matrix(all_entries(stencil_), dof, padding_bytes))),
+      host_vector_(laid_out(kind, grid, stencil_, shape, StoredBlocks::vector(dof, padding_bytes))) {
   matrix_ = host_matrix_.view();
   vector_ = host_vector_.view();
-  TileView tiles = vector_.tiles;
+  if (kind != LayoutKind::tile_contiguous) {
+    const Stencil both = symmetrised(stencil_);
+    schedule_.emplace(wavefront(grid, both), both, shape);
+  }
+  TileView tiles = host_tiles().view();
   const std::int64_t count = tiles.count;
   const std::int64_t places = std::int64_t{tiles.tiles_y} * ((tiles.front.nz + tiles.shape.z - 1) / tiles.shape.z);
-  const std::int64_t all_runs = vector_.first_run[count];
   tiles_ = copied(tiles.tiles, count, device);
   tile_of_ = copied(tiles.tile_of, places, device);
   waits_ = copied(tiles.waits, tiles.wait_start[count], device);
   wait_start_ = copied(tiles.wait_start, count + 1, device);
-  first_run_ = copied(vector_.first_run, count + 1, device);
-  run_start_ = copied(vector_.run_start, all_runs + 1, device);
-  matrix_run_start_ = copied(matrix_.run_start, all_runs + 1, device);
   tiles.tiles = tiles_.data();
   tiles.tile_of = tile_of_.data();
   tiles.waits = waits_.data();
   tiles.wait_start = wait_start_.data();
   matrix_.tiles = vector_.tiles = tiles;
+  // User order needs no map, but who sweeps in it does.
+  matrix_.front = vector_.front = tiles.front;
+  if (kind != LayoutKind::tile_contiguous) return;
+  const std::int64_t all_runs = vector_.first_run[count];
+  first_run_ = copied(vector_.first_run, count + 1, device);
+  run_start_ = copied(vector_.run_start, all_runs + 1, device);
+  matrix_run_start_ = copied(matrix_.run_start, all_runs + 1, device);
   matrix_.first_run = vector_.first_run = first_run_.data();
   vector_.run_start = run_start_.data();
   matrix_.run_start = matrix_run_start_.data();
+}
+
+std::int64_t TileOrder::runs() const {
+  if (schedule_) throw Error(ErrorCode::bad_argument, "a layout that is not kept in runs: only tile-contiguous order is");
+  return run_start_.size() - 1;
 }
 
 std::int64_t TileOrder::bytes() const {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order in which a GPU keeps a matrix on a structured grid and its vectors: tile by tile, level by level,
+// The order in which a GPU keeps a matrix on a structured grid and its vectors, and the tiles it runs them by. Tile by tile,
+// level by level unless another kind is asked for:
 //   matrix  [tile][level][entry][column][line][row]        vector  [tile][level][line][row]
 // with all entries of the stencil together: the lower ones of a (tile, level) are one run of memory, then the diagonal and
 // the upper ones another. The map is that of the stencil and its mirror image together, so the upper sweep runs the same
 // tiles backwards. Runs are padded with zeros to eight scalars whatever the scalar, so one table serves every precision, and
-// the matrix's run begins at entries · dof times the vector's.
+// the matrix's run begins at entries · dof times the vector's. The other kinds of layout.hpp, skewed (the paper's modulus
+// form, which loses no memory) and user, have the same tiles and no runs: conversions and the plain sweep take them.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "echelon/base/array.hpp"
 #include "echelon/matrix/layout_view.hpp"
@@ -21,12 +24,14 @@ class TileOrder {
  public:
   /// The tables are made on the host and copied to the device (which may be the host). Throws Error(bad_argument) for sizes
   /// < 1, will_not_fit when the device has not the memory.
-  TileOrder(Grid grid, Stencil stencil, int dof, TileShape shape, Device device);
+  TileOrder(Grid grid, Stencil stencil, int dof, TileShape shape, Device device,
+            LayoutKind kind = LayoutKind::tile_contiguous);
 
   const Grid& grid() const { return grid_; }
   const Stencil& stencil() const { return stencil_; }
   int dof() const { return dof_; }
   Device device() const { return device_; }
+  LayoutKind kind() const { return matrix_.kind; }
   /// Pointers live on the device, as long as this object.
   const LayoutView& matrix() const { return matrix_; }
   const LayoutView& vector() const { return vector_; }
@@ -35,8 +40,9 @@ class TileOrder {
   const Layout& host_vector() const { return host_vector_; }
   std::int64_t matrix_scalars() const { return host_matrix_.size(); }
   std::int64_t vector_scalars() const { return host_vector_.size(); }
-  /// (tile, level) pairs.
-  std::int64_t runs() const { return run_start_.size() - 1; }
+  const TileSchedule& host_tiles() const { return schedule_ ? *schedule_ : host_vector_.tiles(); }
+  /// (tile, level) pairs. Throws Error(bad_argument) for a kind that is not kept in runs.
+  std::int64_t runs() const;
   /// Of the tables on the device.
   std::int64_t bytes() const;
 
@@ -46,6 +52,7 @@ class TileOrder {
   int dof_;
   Device device_;
   Layout host_matrix_, host_vector_;
+  std::optional<TileSchedule> schedule_;  // of kinds whose layout has none
   Array<Tile> tiles_;
   Array<int> tile_of_, wait_start_;
   Array<TileWait> waits_;

@@ -68,7 +68,9 @@ void WavefrontSweep<V>::prepare(Triangle triangle, SweepPlan& plan, WavefrontSwe
   const TileShape shape = vector.tiles.shape;
   const SweepTriangle found = sweep_triangle(vector.front, stencil, triangle);
   const SweepSizes sizes{order_.dof(), static_cast<int>(sizeof(V)), bytes_of(choice_.stored)};
-  plan = sweep_plan(found, shape, sizes, choice_.tuning);
+  SweepTuning tuning = choice_.tuning;
+  if (order_.kind() != LayoutKind::tile_contiguous) tuning.plain = true;  // a ring is filled by runs
+  plan = sweep_plan(found, shape, sizes, tuning);
   view.matrix = order_.matrix();
   view.vector = vector;
   view.lower = triangle == Triangle::lower;
@@ -122,7 +124,7 @@ void WavefrontSweep<V>::check() {
   state_.copy_from(Array<SweepState>(1, fresh));
   const auto waited_for = static_cast<unsigned>(state.first_wait >> 32);
   const auto name = [&](unsigned tile) {
-    const Tile& t = order_.host_vector().tiles().tiles()[static_cast<std::size_t>(tile)];
+    const Tile& t = order_.host_tiles().tiles()[static_cast<std::size_t>(tile)];
     return fmt::format("tile {} (lines from {}, {})", tile, t.y, t.z);
   };
   throw Error(ErrorCode::device, fmt::format("a sweep on {} was given up: {} waited {} s for {}, which never came",
@@ -141,7 +143,11 @@ template <class V>
 std::string WavefrontSweep<V>::describe(Triangle triangle) const {
   const SweepPlan& p = plan(triangle);
   const TileShape shape = order_.vector().tiles.shape;
-  if (!p.pipelined) return fmt::format("plain ({}), {}x{} lines", p.why_not, shape.y, shape.z);
+  if (!p.pipelined) {
+    const LayoutKind kind = order_.kind();
+    const char* kept = kind == LayoutKind::user ? ", user order" : kind == LayoutKind::skewed ? ", skewed order" : "";
+    return fmt::format("plain ({}), {}x{} lines{}", p.why_not, shape.y, shape.z, kept);
+  }
   return fmt::format(
       "ring of {} stages of {} entries, {}x{} lines, {} a thread, {} levels kept, {} groups of {} warps, borders {} of {}",
       p.stages, p.entries_a_stage, shape.y, shape.z, p.lines_a_thread, p.history, p.groups, p.warps, p.border_groups,

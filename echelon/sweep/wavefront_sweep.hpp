@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact triangular sweeps on a GPU for a matrix in tile order (matrix/tile_order.hpp), whose runs hold L, D⁻¹ and U:
 //   lower: x = L⁻¹ r (unit diagonal)          upper: x = U⁻¹ r with D⁻¹ stored
-// in the order of the sequential sweep, so the bits are the host's. Vectors are in tile order and of type V; coefficients
-// may be stored shorter. No analysis: all there is to prepare follows from the stencil. One at a time: the object's border
-// words belong to one sweep.
+// in the order of the sequential sweep, so the bits are the host's. Vectors are in the matrix's order and of type V;
+// coefficients may be stored shorter. An order of another kind (skewed, user) is swept by the plain kernel. No analysis: all
+// there is to prepare follows from the stencil. One at a time: the object's border words belong to one sweep.
 #pragma once
 
 #include <memory>

@@ -37,6 +37,9 @@ struct Drawn {
   Grid grid;
   int dof;
   TileShape shape;
+  LayoutKind kind = LayoutKind::tile_contiguous;
+
+  TileOrder order(Device device) const { return TileOrder(grid, stencil, dof, shape, device, kind); }
 };
 
 Drawn draw(std::mt19937_64& random, int most_side) {
@@ -53,8 +56,9 @@ std::int64_t matrix_size(const Drawn& one) { return one.grid.points() * one.sten
 TEST(TileConversion, OnTheHostIsTheLayoutsConversion) {
   std::mt19937_64 random(11);
   for (int repeat = 0; repeat < 100; ++repeat) {
-    const Drawn one = draw(random, 9);
-    const TileOrder order(one.grid, one.stencil, one.dof, one.shape, Device::host());
+    Drawn one = draw(random, 9);
+    if (repeat % 3 == 0) one.kind = LayoutKind::skewed;
+    const TileOrder order = one.order(Device::host());
     const TileConversion convert(order, one.stencil);
     const auto user = numbered<float>(matrix_size(one));
     Array<float> tiles(order.matrix_scalars(), 7.0F), expected(order.matrix_scalars(), 7.0F), back(user.size());
@@ -110,6 +114,18 @@ TEST(TileConversion, RoundsScaledPartsAndCountsWhatLeavesTheRange) {
   EXPECT_TRUE(same_bytes(tiles, again));
 }
 
+TEST(TileConversion, UserOrderIsACopy) {
+  const Drawn one{stencils::box27(), {5, 4, 3}, 2, {2, 2}, LayoutKind::user};
+  const TileOrder order = one.order(Device::host());
+  const TileConversion convert(order, one.stencil);
+  const auto user = numbered<double>(matrix_size(one)), x = numbered<double>(one.grid.points() * 2);
+  Array<double> there(order.matrix_scalars(), 7.0), x_there(order.vector_scalars(), 7.0);
+  convert.matrix_to_tiles(user, there);
+  convert.vector_to_tiles(x, x_there);
+  EXPECT_TRUE(same_bytes(there, user));
+  EXPECT_TRUE(same_bytes(x_there, x));
+}
+
 TEST(TileConversion, RefusesWhatDoesNotFit) {
   const TileOrder order({4, 4, 4}, stencils::star7(), 1, {2, 2}, Device::host());
   EXPECT_ERROR(TileConversion(order, stencils::box27()), structure, "(-1,-1,-1)");
@@ -117,6 +133,9 @@ TEST(TileConversion, RefusesWhatDoesNotFit) {
   Array<double> tiles(order.matrix_scalars()), few(3);
   EXPECT_ERROR(convert.matrix_to_tiles(few, tiles), size_mismatch, "448");
   EXPECT_ERROR(convert.vector_to_tiles(few, tiles), size_mismatch, "64");
+  const TileOrder skewed({4, 4, 4}, stencils::star7(), 1, {2, 2}, Device::host(), LayoutKind::skewed);
+  Array<std::byte> narrow(skewed.matrix_scalars() * 4);
+  EXPECT_ERROR(narrow_tiles(skewed, tiles, {}, Stored::fp32, narrow), bad_argument, "not in tile order");
 }
 
 TEST(ConvertCut, FitsTheThreadsAndCoversTheTile) {
@@ -149,8 +168,7 @@ class TileConversionGpu : public GpuTest {
   /// A matrix and a vector there and back, on the GPU and on the host.
   template <class T>
   void compare(const Drawn& one, const Stencil& user_stencil) {
-    const TileOrder host(one.grid, one.stencil, one.dof, one.shape, Device::host());
-    const TileOrder gpu(one.grid, one.stencil, one.dof, one.shape, Device::cuda());
+    const TileOrder host = one.order(Device::host()), gpu = one.order(Device::cuda());
     const TileConversion on_host(host, user_stencil), on_gpu(gpu, user_stencil);
     const auto user = numbered<T>(one.grid.points() * user_stencil.size() * one.dof * one.dof);
     Array<T> expected(host.matrix_scalars());
@@ -181,6 +199,7 @@ class TileConversionGpu : public GpuTest {
       const auto lost = on_host.narrow_to_tiles(user, scales, stored, short_expected);
       ASSERT_EQ(on_gpu.narrow_to_tiles(there, scales, stored, short_tiles), lost);
       ASSERT_TRUE(same_bytes(short_tiles.to(Device::host()), short_expected)) << word(stored);
+      if (one.kind != LayoutKind::tile_contiguous) continue;
       ASSERT_EQ(narrow_tiles(gpu, tiles, scales, stored, short_again), lost);
       ASSERT_TRUE(same_bytes(short_again.to(Device::host()), short_expected)) << word(stored);
     }
@@ -206,6 +225,20 @@ TEST_F(TileConversionGpu, LongLinesBigBlocksAndGrownStencils) {
     ASSERT_NO_FATAL_FAILURE(compare<double>(one, one.stencil));
   }
   const Drawn larger{grown(stencils::box27(), 1), {19, 9, 11}, 2, {8, 8}};
+  ASSERT_NO_FATAL_FAILURE(compare<double>(larger, stencils::box27()));
+}
+
+TEST_F(TileConversionGpu, OtherKindsToo) {
+  std::mt19937_64 random(14);
+  for (int repeat = 0; repeat < 60; ++repeat) {
+    Drawn one = draw(random, 16);
+    SCOPED_TRACE(repeat);
+    if (matrix_size(one) > 200000) continue;
+    one.kind = repeat % 4 == 0 ? LayoutKind::user : LayoutKind::skewed;
+    ASSERT_NO_FATAL_FAILURE(compare<double>(one, one.stencil));
+    ASSERT_NO_FATAL_FAILURE(compare<float>(one, one.stencil));
+  }
+  const Drawn larger{grown(stencils::box27(), 1), {19, 9, 11}, 2, {8, 8}, LayoutKind::skewed};
   ASSERT_NO_FATAL_FAILURE(compare<double>(larger, stencils::box27()));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The GPU's sweeps have the bits of the plain loop over points: the named stencils around tile borders, every block size and
-// storage, thin grids, tuned and plain kernels, random stencils; repeats; many more tiles than blocks that fit; the
-// watchdog.
+// storage, thin grids, tuned and plain kernels, other layouts, random stencils; repeats; many more tiles than blocks that
+// fit; the watchdog.
 #include "echelon/sweep/wavefront_sweep.hpp"
 
 #include <fmt/format.h>
@@ -27,10 +27,11 @@ struct Case {
   TileShape shape;
   SweepTuning tuning;
   Stored stored = Stored::fp64;
+  LayoutKind kind = LayoutKind::tile_contiguous;
 
   std::string name() const {
-    return fmt::format("{} ({} entries) b={} {}x{}x{} tiles {}x{} {} plain {}", stencil.name(), stencil.size(), dof, grid.nx,
-                       grid.ny, grid.nz, shape.y, shape.z, word(stored), tuning.plain);
+    return fmt::format("{} ({} entries) b={} {}x{}x{} tiles {}x{} {} plain {} kind {}", stencil.name(), stencil.size(), dof,
+                       grid.nx, grid.ny, grid.nz, shape.y, shape.z, word(stored), tuning.plain, static_cast<int>(kind));
   }
 };
 
@@ -84,7 +85,7 @@ template <class T>
 void expect_reference_bits(const Case& c, bool in_place = false) {
   SCOPED_TRACE(c.name());
   const Device gpu = Device::cuda();
-  const TileOrder order(c.grid, c.stencil, c.dof, c.shape, gpu);
+  const TileOrder order(c.grid, c.stencil, c.dof, c.shape, gpu, c.kind);
   auto LU = factors<T>(c, 7);
   const auto values = stored_values(order, LU, c.stored).to(gpu);
   const auto r = right_hand_side<T>(c.grid.points() * c.dof);
@@ -167,6 +168,21 @@ TEST_F(WavefrontSweepGpu, ThePlainKernelHasTheSameBits) {
   }
 }
 
+TEST_F(WavefrontSweepGpu, OtherLayoutsHaveTheSameBits) {
+  for (const LayoutKind kind : {LayoutKind::skewed, LayoutKind::user}) {
+    for (const char* name : named) {
+      const Stencil stencil = stencils::named(name);
+      for (const int dof : {1, 2, 5, 8, 13}) {
+        for (const Grid grid : {Grid{17, 14, 11}, Grid{9, 21, 6}, Grid{1, 30, 1}}) {
+          expect_reference_bits<double>({grid, stencil, dof, {5, 3}, {}, Stored::fp64, kind}, dof % 2 == 0);
+        }
+      }
+      expect_reference_bits<double>({{13, 19, 12}, stencil, 3, {8, 4}, {}, Stored::bf16, kind});
+      expect_reference_bits<float>({{13, 19, 12}, stencil, 1, {8, 4}, {}, Stored::fp32, kind});
+    }
+  }
+}
+
 TEST_F(WavefrontSweepGpu, EveryTuningGivesTheSameBits) {
   for (const int lines : {1, 2, 4}) {
     for (const int groups : {1, 2, 3}) {
@@ -242,6 +258,7 @@ void random_cases(int cases, std::uint64_t seed) {
                 .plain = random() % 8 == 0};
     const Stored kinds[] = {Stored::fp64, Stored::fp64, Stored::fp32, Stored::bf16, Stored::fp16};
     c.stored = kinds[random() % 5];
+    if (random() % 8 == 0) c.kind = random() % 4 == 0 ? LayoutKind::user : LayoutKind::skewed;
     expect_reference_bits<double>(c, random() % 2 == 0);
   }
 }

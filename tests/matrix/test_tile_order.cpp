@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What kernels rely on in a tile order, over random stencils and grids: one table serves matrix and vectors; an entry of
-// either triangle points to a line before (lower) or after (upper) its own, at an earlier or a later level.
+// either triangle points to a line before (lower) or after (upper) its own, at an earlier or a later level. Other kinds have
+// the same tiles, every value a place of its own, and no memory lost.
 #include "echelon/matrix/tile_order.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <vector>
 
 #include "tests/expect_error.hpp"
 #include "tests/reference/random_stencil.hpp"
@@ -48,6 +50,38 @@ TEST(TileOrder, BothTrianglesFollowTheSameMap) {
       if (sign != 0) {
         EXPECT_GT(sign * (x + y + o.z), 0);
       }
+    }
+  }
+}
+
+TEST(TileOrder, OtherKindsHaveTheSameTilesAndLoseNoMemory) {
+  std::mt19937_64 random(7);
+  for (int repeat = 0; repeat < 60; ++repeat) {
+    const bool flat = repeat % 4 == 0;
+    const Stencil stencil = reference::random_stencil(random, 8, 3, flat);
+    const Grid grid = reference::random_grid(random, 9, flat);
+    const int dof = 1 + static_cast<int>(random() % 4);
+    const TileShape shape{1 + static_cast<int>(random() % 6), 1 + static_cast<int>(random() % 6)};
+    const TileOrder tiles(grid, stencil, dof, shape, Device::host());
+    for (const LayoutKind kind : {LayoutKind::skewed, LayoutKind::user}) {
+      const TileOrder order(grid, stencil, dof, shape, Device::host(), kind);
+      ASSERT_EQ(order.kind(), kind);
+      ASSERT_EQ(order.vector().tiles.count, tiles.vector().tiles.count);
+      ASSERT_EQ(order.vector().front.levels(), tiles.vector().front.levels());
+      const std::int64_t planes = std::int64_t{stencil.size()} * dof, a_plane = grid.points() * dof;
+      ASSERT_EQ(order.matrix_scalars(), planes * (kind == LayoutKind::user ? a_plane : (a_plane + 7) / 8 * 8));
+      std::vector<bool> taken(static_cast<std::size_t>(order.matrix_scalars()));
+      for (std::int64_t point = 0; point < grid.points(); ++point) {
+        const Ijk p{static_cast<int>(point % grid.nx), static_cast<int>(point / grid.nx % grid.ny),
+                    static_cast<int>(point / grid.nx / grid.ny)};
+        for (int n = 0; n < stencil.size() * dof * dof; ++n) {
+          const std::int64_t at = order.matrix().place(p).at(n / (dof * dof), n % dof, n / dof % dof);
+          ASSERT_TRUE(at >= 0 && at < order.matrix_scalars());
+          ASSERT_FALSE(taken[static_cast<std::size_t>(at)]);
+          taken[static_cast<std::size_t>(at)] = true;
+        }
+      }
+      EXPECT_ERROR(static_cast<void>(order.runs()), bad_argument, "not kept in runs");
     }
   }
 }
