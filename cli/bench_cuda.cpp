@@ -69,6 +69,10 @@ std::string take(const bench::ContenderLine& line, const std::vector<DeviceOpera
   return fmt::format("{} is not among what is measured", line.operation);
 }
 
+DeviceScope scope_of(const std::string& column) {
+  return column == "breakdown" ? DeviceScope::stages : column == "growing" ? DeviceScope::main : DeviceScope::everything;
+}
+
 /// The most that a copy has reached in this run: where its buffers happen to lie costs up to a tenth, which must not be
 /// counted for us.
 class BestCopy {
@@ -104,13 +108,14 @@ CaseResult measure(const bench::BenchCase& one, const DevicePlan& plan, const st
 int run_bench_cuda(const BenchOptions& options, const std::vector<std::string>& arguments) {
   const Device gpu = Device::cuda();
   const auto cases = chosen_cases(bench::device_shapes(options.kind, options.column, options.small), options);
+  DevicePlan plan;
+  plan.scope = scope_of(options.column);
   Contenders contenders;
   if (bench::has_contenders(options.column)) {
-    contenders = find_contenders(options.kind, options.peers.empty() ? device_contender_names(options.kind) : options.peers,
-                                 options.contenders);
+    auto names = options.peers.empty() ? device_contender_names(options.kind) : options.peers;
+    if (plan.scope == DeviceScope::main) std::erase(names, "spmv");
+    contenders = find_contenders(options.kind, names, options.contenders);
   }
-  DevicePlan plan;
-  plan.breakdown = options.column == "breakdown";
   plan.repeats = options.rounds > 0         ? options.rounds
                  : options.small            ? small_repeats
                  : options.kind == "factor" ? factor_repeats

@@ -22,14 +22,15 @@ double tolerance(Stored stored) {
   return stored == Stored::fp64 ? 1e-10 : stored == Stored::fp32 ? 1e-5 : stored == Stored::fp16 ? 1e-2 : 5e-2;
 }
 
-/// The matrix of a case on the GPU in both orders, and a right-hand side.
+/// The matrix of a case on the GPU in user order and in the one it is swept in, and a right-hand side.
 class DeviceCase {
  public:
-  DeviceCase(const bench::BenchCase& of, bench::ValueKind kind, const DevicePlan& by)
+  DeviceCase(const bench::BenchCase& of, bench::ValueKind kind, const DevicePlan& by,
+             LayoutKind layout = LayoutKind::tile_contiguous)
       : one(of),
         plan(by),
         stencil(stencils::named(one.stencil)),
-        order(one.grid, stencil, one.dof, sweep_tile_shape(one.grid, stencil, one.dof), gpu),
+        order(one.grid, stencil, one.dof, sweep_tile_shape(one.grid, stencil, one.dof), gpu, layout),
         tables_seconds(timer_.seconds()),
         convert(order, stencil),
         user(one.matrix_bytes() / static_cast<std::int64_t>(sizeof(double)), gpu),
@@ -101,34 +102,32 @@ void add_product(DeviceCase& on, std::vector<DeviceOperation>& list) {
   list.push_back(std::move(one));
 }
 
+/// Throws when it is far from one in FP64 in the list that contenders call `what`.
+void check_answer(const DeviceOperation& one, const std::string& what, const std::vector<DeviceOperation>& list) {
+  for (const auto& known : list) {
+    if (known.peers != what || agree(known.answer, one.answer, tolerance(one.precision))) continue;
+    throw Error(ErrorCode::internal, fmt::format("{} in {}: norm {:.12g}, {} in fp64 {:.12g}", one.name, word(one.precision),
+                                                 one.answer.norm, known.name, known.answer.norm));
+  }
+}
+
 struct SweepVariant {
   std::string name;  // empty: the method as it is
   Stored stored = Stored::fp64;
-  SweepTuning tuning = {};
+  bool plain = false;
 };
 
-std::vector<SweepVariant> sweep_variants(bool breakdown) {
-  std::vector<SweepVariant> list = {{"", Stored::fp64}, {"", Stored::fp32}, {"", Stored::bf16}, {"", Stored::fp16}};
-  if (!breakdown) return list;
-  SweepTuning plain, one_group;
-  plain.plain = true;
-  one_group.groups = 1;
-  list.push_back({" (mapping and layout)", Stored::fp64, plain});
-  list.push_back({" (+ ring, one group)", Stored::fp64, one_group});
-  return list;
-}
-
-/// Lower and upper sweep; `expected` are those in FP64, once they are there.
+/// Lower and upper sweep; answers are held against those in FP64 that are in the list already.
 void add_sweeps(DeviceCase& on, const SweepVariant& variant, const void* values, std::vector<DeviceOperation>& list) {
   const Timer timer;
-  WavefrontSweep<double> sweep(on.order, {variant.stored, variant.tuning});
+  WavefrontSweep<double> sweep(on.order, {.stored = variant.stored, .tuning = {.plain = variant.plain}});
   const double tables_seconds = on.tables_seconds + timer.seconds();
   for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
     const bool lower = triangle == Triangle::lower;
     const EntryRange entries = lower ? lower_entries(on.stencil) : diagonal_and_upper_entries(on.stencil);
     DeviceOperation one;
     one.name = (lower ? "lower sweep" : "upper sweep") + variant.name;
-    one.peers = !variant.name.empty() || variant.stored != Stored::fp64 ? "" : lower ? "lower" : "upper";
+    one.peers = variant.stored != Stored::fp64 ? "" : lower ? "lower" : "upper";
     one.precision = variant.stored;
     one.tables_seconds = tables_seconds;
     one.bytes = on.bytes(entries, bytes_of(variant.stored));
@@ -143,36 +142,54 @@ void add_sweeps(DeviceCase& on, const SweepVariant& variant, const void* values,
     });
     sweep.check();
     one.answer = on.answer();
-    for (const auto& known : list) {
-      if (known.peers != (lower ? "lower" : "upper") || agree(known.answer, one.answer, tolerance(variant.stored))) continue;
-      throw Error(ErrorCode::internal, fmt::format("{} in {}: norm {:.12g}, in fp64 {:.12g}", one.name, word(variant.stored),
-                                                   one.answer.norm, known.answer.norm));
-    }
+    check_answer(one, lower ? "lower" : "upper", list);
     list.push_back(std::move(one));
   }
 }
 
+void add_narrow_sweeps(DeviceCase& on, std::vector<DeviceOperation>& list) {
+  for (const Stored stored : {Stored::fp32, Stored::bf16, Stored::fp16}) {
+    Array<std::byte> narrow(on.order.matrix_scalars() * bytes_of(stored), on.gpu);
+    if (narrow_tiles(on.order, on.tiles, {}, stored, narrow) > 0) {
+      throw Error(ErrorCode::internal, fmt::format("factors of size 1 left the range of {}", word(stored)));
+    }
+    add_sweeps(on, {"", stored}, narrow.data(), list);
+  }
+}
+
+/// The stages of the paper's figure 8: who computes what; where the matrix lies, in the paper's form and in ours; the ring.
+std::vector<DeviceOperation> sweeps_by_stage(const bench::BenchCase& one, const DevicePlan& plan) {
+  struct Stage {
+    const char* name;
+    LayoutKind layout;
+    bool plain;
+  };
+  std::vector<DeviceOperation> list;
+  for (const auto& stage :
+       {Stage{" (mapping)", LayoutKind::user, true}, Stage{" (+ modulus layout)", LayoutKind::skewed, true},
+        Stage{" (+ tile layout)", LayoutKind::tile_contiguous, true},
+        Stage{" (+ pipeline)", LayoutKind::tile_contiguous, false}}) {
+    DeviceCase on(one, bench::ValueKind::factors_inverted, plan, stage.layout);
+    add_sweeps(on, {stage.name, Stored::fp64, stage.plain}, on.tiles.data(), list);
+  }
+  return list;
+}
+
 std::vector<DeviceOperation> measure_sweeps(const bench::BenchCase& one, const DevicePlan& plan) {
+  if (plan.scope == DeviceScope::stages) return sweeps_by_stage(one, plan);
   DeviceCase on(one, bench::ValueKind::factors_inverted, plan);
   std::vector<DeviceOperation> list;
-  for (const auto& variant : sweep_variants(plan.breakdown)) {
-    if (variant.stored == Stored::fp64) {
-      add_sweeps(on, variant, on.tiles.data(), list);
-      continue;
-    }
-    Array<std::byte> narrow(on.order.matrix_scalars() * bytes_of(variant.stored), on.gpu);
-    if (narrow_tiles(on.order, on.tiles, {}, variant.stored, narrow) > 0) {
-      throw Error(ErrorCode::internal, fmt::format("factors of size 1 left the range of {}", word(variant.stored)));
-    }
-    add_sweeps(on, variant, narrow.data(), list);
-  }
+  add_sweeps(on, {}, on.tiles.data(), list);
+  if (plan.scope == DeviceScope::main) return list;
+  add_narrow_sweeps(on, list);
   add_product(on, list);
   add_conversions(on, list);
   return list;
 }
 
-std::vector<DeviceOperation> measure_factor(const bench::BenchCase& one, const DevicePlan& plan) {
-  DeviceCase on(one, bench::ValueKind::matrix, plan);
+/// ILU(0); the answer is L and U applied to the right-hand side.
+void add_factor(DeviceCase& on, const std::string& stage, std::vector<DeviceOperation>& list) {
+  const bench::BenchCase& one = on.one;
   const Timer timer;
   IluOptions options;
   options.shift = ShiftPolicy::none;
@@ -181,7 +198,7 @@ std::vector<DeviceOperation> measure_factor(const bench::BenchCase& one, const D
   PivotLog log;
   const bench::WorkShape shape{one.grid.points() * on.stencil.size() * one.dof * one.dof, one.grid.points(), one.dof};
   DeviceOperation ilu;
-  ilu.name = "ilu0 factorization";
+  ilu.name = "ilu0 factorization" + stage;
   ilu.peers = "factor";
   ilu.tables_seconds = tables_seconds;
   ilu.bytes = bench::factor_bytes(shape, on.stencil);
@@ -200,8 +217,15 @@ std::vector<DeviceOperation> measure_factor(const bench::BenchCase& one, const D
   sweep.upper(on.tiles.data(), on.laid_x.data(), on.laid_x.data());
   sweep.check();
   ilu.answer = on.answer();
-  std::vector<DeviceOperation> list = {std::move(ilu)};
-  add_conversions(on, list);
+  check_answer(ilu, ilu.peers, list);
+  list.push_back(std::move(ilu));
+}
+
+std::vector<DeviceOperation> measure_factor(const bench::BenchCase& one, const DevicePlan& plan) {
+  DeviceCase on(one, bench::ValueKind::matrix, plan);
+  std::vector<DeviceOperation> list;
+  add_factor(on, "", list);
+  if (plan.scope == DeviceScope::everything) add_conversions(on, list);
   return list;
 }
 

@@ -23,12 +23,18 @@ struct DeviceOperation {
   bench::Fingerprint answer;
 };
 
-struct DevicePlan {
-  int repeats = 1;
-  bool breakdown = false;  // sweeps with parts of the method switched off, too
+enum class DeviceScope {
+  everything,
+  main,    // what the comparison is about: FP64 sweeps or the factorization
+  stages,  // the same with parts of the method switched off
 };
 
-/// Throws Error when something cannot be measured, or an answer in short storage is far from that in FP64.
+struct DevicePlan {
+  int repeats = 1;
+  DeviceScope scope = DeviceScope::everything;
+};
+
+/// Throws Error when something cannot be measured, or an answer in short storage or of a stage is far from that in FP64.
 std::vector<DeviceOperation> measure_on_device(const bench::BenchCase& one, const DevicePlan& plan);
 
 }  // namespace echelon::cli

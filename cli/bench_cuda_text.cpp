@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <vector>
 
 #include "echelon/report/table.hpp"
@@ -87,67 +86,6 @@ std::string cuda_means(const BenchReport& report) {
                speedup.least_text()});
   }
   return table.text();
-}
-
-BarPlot cuda_plot(const BenchReport& report) {
-  BarPlot plot;
-  plot.title = report.kind == "factor" ? "ILU(0) factorization on the GPU" : "Lower triangular sweeps on the GPU";
-  plot.subtitle = fmt::format("{}, copies {:.0f} GB/s; FP64, median of {}", report.backend.name,
-                              report.backend.copy_bandwidth / 1e9, report.rounds);
-  plot.axis = "bytes that must move over time, percent of the copy bandwidth";
-  plot.line = 100;
-  plot.series = {"echelon", "cuSPARSE, the faster routine"};
-  // One operation: all of them would make a picture of a hundred bars.
-  const std::string operation = report.kind == "factor" ? "ilu0 factorization" : "lower sweep";
-  for (const auto& row : report.rows) {
-    if (row.precision != "fp64" || !row.operation.starts_with(operation)) continue;
-    const std::string variant = row.operation.substr(operation.size());
-    const PeerTime* best = row.best_peer();
-    plot.groups.push_back({fmt::format("{} {}³ b={}{}", row.stencil, row.grid[0], row.dof, variant),
-                           {row.percent_of(row.copy), best ? 100 * row.bytes / best->seconds / row.copy : std::nan("")}});
-  }
-  return plot;
-}
-
-bool grows(const BenchReport& report) {
-  if (report.backend.kind != "cuda") return false;
-  std::set<std::string> shapes;
-  std::set<std::string> cases;
-  for (const auto& row : report.rows) {
-    shapes.insert(fmt::format("{} {}", row.stencil, row.dof));
-    cases.insert(row.name);
-  }
-  return cases.size() > shapes.size();
-}
-
-SizePlot cuda_curves(const BenchReport& report) {
-  SizePlot plot;
-  plot.title = report.kind == "factor" ? "ILU(0) factorization on the GPU by size" : "Lower sweeps on the GPU by size";
-  plot.subtitle = fmt::format("{}, copies {:.0f} GB/s; FP64, median of {}", report.backend.name,
-                              report.backend.copy_bandwidth / 1e9, report.rounds);
-  plot.size_axis = "points along a side of the grid";
-  plot.value_axis = "percent of the copy bandwidth";
-  plot.line = 100;
-  std::vector<std::string> shapes;
-  const auto curve = [&](const BenchRow& row, const std::string& who, bool dashed) -> SizePlot::Curve& {
-    const auto shape = fmt::format("{} b={}", row.stencil, row.dof);
-    if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(shape);
-    const auto color = static_cast<int>(std::find(shapes.begin(), shapes.end(), shape) - shapes.begin());
-    const auto label = shape + ", " + who;
-    const auto known = std::find_if(plot.curves.begin(), plot.curves.end(), [&](const auto& c) { return c.label == label; });
-    if (known != plot.curves.end()) return *known;
-    return plot.curves.emplace_back(SizePlot::Curve{label, color, dashed, {}});
-  };
-  const std::string operation = report.kind == "factor" ? "ilu0 factorization" : "lower sweep";
-  for (const auto& row : report.rows) {
-    if (row.operation != operation || row.precision != "fp64") continue;
-    const auto side = static_cast<double>(row.grid[0]);
-    curve(row, "echelon", false).points.emplace_back(side, row.percent_of(row.copy));
-    if (const auto* peer = row.best_peer()) {
-      curve(row, "best of " + peer->name, true).points.emplace_back(side, 100 * row.bytes / peer->seconds / row.copy);
-    }
-  }
-  return plot;
 }
 
 }  // namespace echelon::cli

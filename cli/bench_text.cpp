@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "cli/bench_cuda_figures.hpp"
 #include "cli/bench_cuda_text.hpp"
 #include "echelon/report/table.hpp"
 
@@ -130,7 +131,6 @@ std::string bench_remarks(const BenchReport& report) {
 }
 
 BarPlot bench_plot(const BenchReport& report) {
-  if (report.backend.kind == "cuda") return cuda_plot(report);
   const bool methods = report.kind == "convergence", times = methods || report.kind == "solver";
   BarPlot plot;
   plot.title = methods                 ? "Whole solves by preconditioner"
@@ -159,7 +159,7 @@ BarPlot bench_plot(const BenchReport& report) {
 }
 
 std::string bench_svg(const BenchReport& report) {
-  return grows(report) ? size_svg(cuda_curves(report)) : bar_svg(bench_plot(report));
+  return report.backend.kind == "cuda" ? cuda_figure(report) : bar_svg(bench_plot(report));
 }
 
 }  // namespace echelon::cli

@@ -12,9 +12,9 @@ namespace echelon::cli {
 std::string bench_table(const BenchReport& report);
 /// What is missing or was not compared, a line each, and the contenders that are not there; empty when all is.
 std::string bench_remarks(const BenchReport& report);
-/// Percent of triad of ours and the contenders, for solves seconds.
+/// On the host: percent of triad of ours and the contenders, for solves seconds.
 BarPlot bench_plot(const BenchReport& report);
-/// What --plot writes: those bars, or curves where one shape was measured at growing sizes.
+/// What --plot writes: those bars, or a GPU's figure.
 std::string bench_svg(const BenchReport& report);
 
 }  // namespace echelon::cli

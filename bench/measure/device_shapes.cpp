@@ -30,18 +30,17 @@ struct Growing {
   std::vector<int> sides;
 };
 std::vector<Growing> growing() {
-  return {{"star7", 1, {64, 96, 128, 192, 256, 320, 384, 512}},
-          {"box27", 1, {48, 64, 96, 128, 192, 256, 336}},
-          {"star7", 4, {32, 48, 64, 96, 128, 160, 208}},
-          {"box27", 8, {16, 24, 32, 48, 64, 80}}};
+  return {{"star7", 1, {64, 128, 192, 256, 384, 512}},
+          {"star13", 2, {64, 96, 128, 176, 224, 272}},
+          {"diamond13", 2, {64, 96, 128, 176, 224, 272}}};
 }
 
 struct BrokenDown {
   const char* stencil;
   int dof, side;
 };
-constexpr BrokenDown broken_down[] = {{"star7", 1, 512}, {"star13", 2, 272}, {"box27", 1, 336},
-                                      {"star7", 4, 208}, {"star7", 8, 128},  {"box27", 8, 80}};
+constexpr BrokenDown broken_down[] = {{"star7", 1, 512},     {"box27", 1, 336},    {"star13", 2, 272},
+                                      {"diamond13", 4, 160}, {"diamond25", 8, 80}, {"box27", 8, 80}};
 
 BenchCase make(const std::string& kind, const char* stencil, std::int64_t side, int dof) {
   BenchCase one;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The shapes a GPU is measured on: the paper's table 3 (five stencils, DoF 1, 2, 4, 6, 8) with DoF 3 and 5 between, in the
-// sizes of its RTX 3090 or its A100 column; sides that grow as in its figure 9; a few for a breakdown of the method as in
-// its figure 8. All values are random.
+// sizes of its RTX 3090 or its A100 column; sides that grow for the two shapes of its figure 9 and for star7; a few for a
+// breakdown of the method as in its figure 8. All values are random.
 #pragma once
 
 #include <string>

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// echelon bench --backend cuda: what is refused, what is said without a GPU, how its report reads; with a GPU every listed
-// shape has its rows on tiny grids.
+// echelon bench --backend cuda: what is refused, what is said without a GPU, how its report reads, its figures drawn from a
+// report; with a GPU every listed shape has its rows on tiny grids.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "bench/measure/contender_line.hpp"
 #include "bench/measure/device_shapes.hpp"
+#include "cli/bench_cuda_figures.hpp"
 #include "cli/bench_text.hpp"
 #include "echelon/base/device.hpp"
+#include "echelon/report/json.hpp"
 #include "tests/cli/program.hpp"
 
 namespace echelon::test {
@@ -62,6 +65,34 @@ TEST_F(BenchCuda, OnAGpuEveryListedShapeHasItsRows) {
   }
 }
 
+TEST_F(BenchCuda, OnAGpuTheOtherColumnsHaveTheirs) {
+  if (Device::cuda_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto result = run("bench trsv --backend cuda --column breakdown --small --json r.json --plot r.svg");
+  EXPECT_EQ(result.status, 0) << result.err << result.out;
+  EXPECT_EQ(json("r.json")["cases"].size(), bench::device_shapes("trsv", "breakdown", true).size() * 2 * 4);
+  EXPECT_TRUE(contains(text("r.svg"), "+ modulus layout"));
+  for (const std::string kind : {"trsv", "factor"}) {
+    EXPECT_EQ(run(fmt::format("bench {} --backend cuda --column growing --small --json r.json", kind)).status, 0);
+    EXPECT_EQ(json("r.json")["cases"].size(), bench::device_shapes(kind, "growing", true).size() * (kind == "trsv" ? 2 : 1));
+  }
+}
+
+TEST(DeviceShapes, GrowAndBreakDownWhatThePaperDoes) {
+  for (const std::string kind : {"trsv", "factor"}) {
+    std::map<std::string, std::set<std::int64_t>> sides;
+    for (const auto& one : bench::device_shapes(kind, "growing", false)) {
+      EXPECT_EQ(one.kind, kind);
+      sides[fmt::format("{} {}", one.stencil, one.dof)].insert(one.grid.nx);
+    }
+    EXPECT_EQ(sides.size(), 3u);
+    EXPECT_EQ(sides["star13 2"], sides["diamond13 2"]);
+    EXPECT_TRUE(sides["star7 1"].contains(256)) << "a goal is said for it";
+    int blocks = 0;
+    for (const auto& one : bench::device_shapes(kind, "breakdown", false)) blocks += one.dof > 1;
+    EXPECT_EQ(blocks, 4);
+  }
+}
+
 BenchReport two_cases() {
   BenchReport report;
   report.kind = "trsv";
@@ -98,23 +129,76 @@ TEST(BenchCudaText, TheMeansAreGeometric) {
   }
 }
 
-TEST(BenchCudaText, ThePlotHasOursBesideTheContender) {
-  const auto plot = cli::bench_plot(two_cases());
-  ASSERT_EQ(plot.groups.size(), 2u);
-  ASSERT_EQ(plot.series.size(), 2u);
-  EXPECT_NEAR(plot.groups[0].values[0], 50, 1e-9);
-  EXPECT_NEAR(plot.groups[0].values[1], 12.5, 1e-9);
+TEST(BenchCudaFigures, OursBesideTheContenderWithTheSpeedup) {
+  auto report = two_cases();
+  report.rows[1].stencil = "box27";
+  const auto plot = cli::comparison_figure(report);
+  ASSERT_EQ(plot.rows.size(), 1u) << "no upper sweeps here";
+  ASSERT_EQ(plot.rows[0].panels.size(), 2u);
+  EXPECT_EQ(plot.rows[0].panels[1].title, "box27");
+  const auto& group = plot.rows[0].panels[1].groups.at(0);
+  EXPECT_EQ(group.label, "2");
+  ASSERT_EQ(group.bars.size(), 2u);
+  EXPECT_NEAR(group.bars[0].value, 80, 1e-9);
+  EXPECT_EQ(group.bars[0].mark, "6.4×");
+  EXPECT_NEAR(group.bars[1].value, 12.5, 1e-9);
 }
 
-TEST(BenchCudaText, OneShapeInSeveralSizesIsDrawnAsCurves) {
+/// Both cases in three stages, each twice as fast as the one before; the second case lacks the middle one.
+BenchReport stages() {
   auto report = two_cases();
-  EXPECT_EQ(cli::bench_svg(report).find("<polyline"), std::string::npos);
+  std::vector<BenchRow> rows;
+  for (auto& row : report.rows) {
+    row.peers.clear();
+    for (const char* stage : {"mapping", "+ layout", "+ pipeline"}) {
+      row.operation = fmt::format("lower sweep ({})", stage);
+      row.seconds /= 2;
+      if (row.dof == 1 || row.operation.find("layout") == std::string::npos) rows.push_back(row);
+    }
+  }
+  report.rows = rows;
+  return report;
+}
+
+TEST(BenchCudaFigures, StagesStandBesideEachOther) {
+  const auto report = stages();
+  ASSERT_TRUE(cli::is_breakdown(report));
+  ASSERT_FALSE(cli::is_breakdown(two_cases()));
+  const auto plot = cli::breakdown_figure(report);
+  EXPECT_EQ(plot.series, (std::vector<std::string>{"mapping", "+ layout", "+ pipeline"}));
+  const auto& groups = plot.rows.at(0).panels.at(0).groups;
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].label, "star7 8³ b=1");
+  EXPECT_EQ(groups[0].bars[0].mark, "");
+  EXPECT_EQ(groups[0].bars[2].mark, "×2.00");
+  EXPECT_TRUE(std::isnan(groups[1].bars[1].value));
+  EXPECT_EQ(groups[1].bars[2].mark, "×4.00");
+}
+
+/// One shape of two_cases in two sizes.
+BenchReport two_sizes() {
+  auto report = two_cases();
   report.rows.push_back(report.rows[0]);
   report.rows[2].grid = {16, 16, 16};
   report.rows[2].name = "random star7 16x16x16 b=1";
-  const auto svg = cli::bench_svg(report);
+  return report;
+}
+
+TEST(BenchCudaFigures, OneShapeInSeveralSizesIsDrawnAsCurves) {
+  EXPECT_EQ(cli::bench_svg(two_cases()).find("<polyline"), std::string::npos);
+  const auto svg = cli::bench_svg(two_sizes());
   EXPECT_NE(svg.find("star7 b=1, echelon"), std::string::npos) << svg;
-  EXPECT_NE(svg.find("star7 b=2, best of cuSPARSE 12"), std::string::npos);
+  EXPECT_NE(svg.find("star7 b=2, the faster routine of cuSPARSE 12"), std::string::npos);
+}
+
+TEST_F(BenchCuda, FiguresAreDrawnAgainFromAReport) {
+  for (const auto& report : {two_cases(), stages(), two_sizes()}) {
+    write("r.json", to_json(report));
+    const auto result = run("bench trsv --from r.json --plot r.svg");
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(text("r.svg"), cli::bench_svg(report));
+    EXPECT_TRUE(contains(result.out, "lower sweep")) << result.out;
+  }
 }
 
 }  // namespace
