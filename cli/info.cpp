@@ -36,6 +36,14 @@ BackendInfo host_backend(bool with_bandwidth) {
   return backend;
 }
 
+BackendInfo cuda_backend_info(bool with_bandwidth) {
+  BackendInfo backend = host_backend(false);
+  backend.kind = "cuda";
+  backend.name = cuda_backend()->device_name(0);
+  if (with_bandwidth) backend.copy_bandwidth = cuda_backend()->copy_bandwidth(0);
+  return backend;
+}
+
 int run_info(const std::string& json, int thread_count) {
   set_threads(thread_count);
   InfoReport report;

@@ -8,5 +8,7 @@ namespace echelon::cli {
 
 /// The host; its copy bandwidth is measured (0.2 s) only when asked for.
 BackendInfo host_backend(bool with_bandwidth);
+/// The first GPU, which must be there, with the host's threads and SIMD.
+BackendInfo cuda_backend_info(bool with_bandwidth);
 
 }  // namespace echelon::cli

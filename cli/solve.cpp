@@ -23,11 +23,8 @@
 namespace echelon::cli {
 namespace {
 
-void choose_backend(const std::string& backend) {
-  if (backend != "cuda") return;
-  Device::cuda();  // throws with the reason when there is none
-  throw Error(ErrorCode::bad_option, "--backend cuda: this version does not solve on a GPU yet; it has auto, host");
-}
+/// Throws with the reason when there is no GPU.
+Device chosen_device(const std::string& backend) { return backend == "cuda" ? Device::cuda() : Device::host(); }
 
 IluOptions ilu_options(const SolveOptions& options) {
   IluOptions ilu;
@@ -96,7 +93,8 @@ RunReport gather(const SolveOptions& options, const LinearSystem& system, AutoOu
   RunReport run;
   run.command = "solve";
   run.problem = system.info;
-  run.backend = host_backend(!options.json.empty());
+  const bool with_bandwidth = !options.json.empty();
+  run.backend = options.backend == "cuda" ? cuda_backend_info(with_bandwidth) : host_backend(with_bandwidth);
   run.choice = outcome.choice.name();
   run.why = outcome.choice.why;
   for (const auto& attempt : outcome.attempts) {
@@ -150,7 +148,7 @@ int status_of(const Report& report) {
 int run_solve(const SolveOptions& options, const std::vector<std::string>& arguments) {
   const Timer total;
   if (options.time_limit > 0) limit_time(options.time_limit);
-  choose_backend(options.backend);
+  const Device device = chosen_device(options.backend);
   set_threads(options.threads);
   Console console(options.quiet, options.json == "-");
   const LinearSystem system = make_system(options);
@@ -162,6 +160,7 @@ int run_solve(const SolveOptions& options, const std::vector<std::string>& argum
   request.krylov = krylov_options(options);
   request.krylov.monitor = [&](std::int64_t iteration, double residual) { return watch.ask(iteration, residual); };
   request.strict = options.strict;
+  request.device = device;
   request.on_attempt = [&](const AutoChoice& choice) { watch.begin(choice); };
   std::optional<Vector<double>> ones;
   if (options.null_space == "constant") request.krylov.null_space = &ones.emplace(system.b.size(), 1.0);

@@ -11,6 +11,7 @@
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/base/transfers.hpp"
 
 namespace echelon {
 namespace {
@@ -69,6 +70,7 @@ void release_bytes(void* pointer, std::int64_t bytes, Device device) noexcept {
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, std::int64_t bytes) {
   if (bytes == 0) return;
   const auto size = static_cast<std::size_t>(bytes);
+  if (to_device.is_host() != from_device.is_host()) count_copy(bytes);
   if (to_device.is_host() && from_device.is_host()) {
     std::memcpy(to, from, size);
   } else if (to_device.is_host()) {

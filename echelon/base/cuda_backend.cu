@@ -5,6 +5,7 @@
 // blocks and their columns in ascending order by fma, as on the host.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace echelon {
 namespace {
 
 constexpr int threads_a_block = 256;
+constexpr int largest_blocks = 1024;
 constexpr int bandwidth_repeats = 5;
 constexpr std::size_t bandwidth_bytes = std::size_t{1} << 30;
 
@@ -132,6 +134,34 @@ double dot(int device, const double* x, const double* y, std::int64_t n) {
   return reduction::tree_sum(host.data(), chunks);
 }
 
+/// Sizes as bit patterns, whose order is theirs, with NaN above all.
+__global__ void largest_kernel(const double* x, std::int64_t n, unsigned long long* top) {
+  unsigned long long own = 0;
+  const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
+  for (std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; i < n; i += step) {
+    const auto bits = static_cast<unsigned long long>(__double_as_longlong(fabs(x[i])));
+    own = own > bits ? own : bits;
+  }
+  for (int half = 16; half > 0; half /= 2) {
+    const unsigned long long other = __shfl_down_sync(0xffffffffu, own, half);
+    own = own > other ? own : other;
+  }
+  if (threadIdx.x % 32 == 0) atomicMax(top, own);
+}
+
+double largest(int device, const double* x, std::int64_t n) {
+  if (n == 0) return 0;
+  auto* top = static_cast<unsigned long long*>(allocate(device, sizeof(unsigned long long)));
+  if (!top) throw Error(ErrorCode::out_of_memory, "largest: no device memory for one number");
+  auto status = cudaMemset(top, 0, sizeof(*top));
+  largest_kernel<<<std::min(blocks_for(n), largest_blocks), threads_a_block>>>(x, n, top);
+  double found = 0;
+  if (status == cudaSuccess) status = cudaMemcpy(&found, top, sizeof(found), cudaMemcpyDeviceToHost);
+  release(device, top);
+  check(status, "largest");
+  return found;
+}
+
 void axpy(int device, double a, const double* x, double* y, std::int64_t n) {
   if (n == 0) return;
   select(device);
@@ -192,8 +222,8 @@ double seconds(int device, const std::function<void()>& launches) {
 }  // namespace
 
 const CudaBackend* cuda_backend() {
-  static const CudaBackend table{device_count, device_name, free_bytes, allocate, release,        copy,
-                                 fill,         dot,         axpy,       spmv,     copy_bandwidth, seconds};
+  static const CudaBackend table{device_count, device_name, free_bytes, allocate, release,        copy,   fill,
+                                 dot,          largest,     axpy,       spmv,     copy_bandwidth, seconds};
   return &table;
 }
 

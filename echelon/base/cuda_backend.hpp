@@ -31,6 +31,8 @@ struct CudaBackend {
   void (*fill)(int device, double* x, std::int64_t n, double value);
   /// Fixed-tree dot product: the same bits as the host's.
   double (*dot)(int device, const double* x, const double* y, std::int64_t n);
+  /// Largest |x_i|; NaN when one is NaN.
+  double (*largest)(int device, const double* x, std::int64_t n);
   void (*axpy)(int device, double a, const double* x, double* y, std::int64_t n);
   void (*spmv)(int device, const DeviceCsrView& A, const double* x, double* y);
   double (*copy_bandwidth)(int device);  // bytes read and written a second, measured

@@ -9,6 +9,8 @@
 #include <optional>
 
 #include "echelon/base/error.hpp"
+#include "echelon/krylov/gpu_system.hpp"
+#include "echelon/precond/device_precond.hpp"
 #include "echelon/precond/matched_ilu.hpp"
 #include "echelon/report/timer.hpp"
 
@@ -36,6 +38,9 @@ class Ladder {
       : A_(A), b_(b), x_(x), best_(x.size(), 0.0), request_(request) {
     outcome_.traits = std::visit([](const auto* matrix) { return traits_of(*matrix); }, A);
     rungs_ = auto_ladder(outcome_.traits, request.wishes);
+    if (request.device.is_host()) return;
+    gpu_.emplace(A, b, request.krylov.null_space, request.device);
+    leave_out_host_only();
   }
 
   AutoOutcome climb() {
@@ -50,6 +55,16 @@ class Ladder {
   }
 
  private:
+  void leave_out_host_only() {
+    std::string why;
+    std::erase_if(rungs_, [&](const AutoChoice& choice) {
+      const std::string found = host_only(choice, gpu_->host().stencil());
+      if (why.empty()) why = found;
+      return !found.empty();
+    });
+    if (rungs_.empty()) throw Error(ErrorCode::bad_option, fmt::format("nothing to solve with on a GPU: {}", why));
+  }
+
   /// Without an iteration no rung is better than another. With a fixed preconditioner only the hand-over from CG to GMRES is
   /// left, and only for want of definiteness.
   bool worth_another(const AutoChoice&) const {
@@ -102,7 +117,9 @@ class Ladder {
     note.set_up = false;
     std::unique_ptr<Preconditioner<double>> M;
     try {
-      M = choice.match_rows ? matched(choice.ilu) : find_preconditioner(choice.pc).make(A_, choice.ilu);
+      M = gpu_                ? make_on_gpu(choice, gpu_->host(), gpu_->matrix(choice.pc == "none" ? 0 : choice.ilu.fill))
+          : choice.match_rows ? matched(choice.ilu)
+                              : find_preconditioner(choice.pc).make(A_, choice.ilu);
     } catch (const Error& error) {
       // A rung too big for this machine is skipped; the same for a single choice is the user's to know.
       if (last || request_.wishes.pc != "auto" || exit_status(error.code()) != 3) throw;
@@ -156,7 +173,8 @@ class Ladder {
         return gave_up ? Verdict::interrupt : Verdict::proceed;
       };
     }
-    Report report = solve(choice.solver, as_operator(A_), b_, x_, M, options);
+    Report report =
+        gpu_ ? gpu_->solve(choice.solver, M, options, x_) : solve(choice.solver, as_operator(A_), b_, x_, M, options);
     if (gave_up && !report.converged) {
       report.reason = Reason::max_it;
       report.message = fmt::format("after {} iterations the residual falls too slowly to reach the tolerance within {}",
@@ -203,6 +221,7 @@ class Ladder {
   Vector<double>& x_;
   Vector<double> best_;
   const SolveRequest& request_;
+  std::optional<GpuSystem> gpu_;
   std::vector<AutoChoice> rungs_;
   AutoOutcome outcome_;
   bool have_report_ = false;

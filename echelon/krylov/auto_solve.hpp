@@ -17,6 +17,9 @@ struct SolveRequest {
   AutoWishes wishes;
   KrylovOptions krylov;
   bool strict = false;  // a repair is an Error(repair_forbidden)
+  /// Where to solve. A GPU takes matrices on a grid and leaves out rungs that have no version there; b and x stay the
+  /// host's and travel once. Error(bad_option) when nothing is left.
+  Device device = Device::host();
   /// Told what is tried, before it is.
   std::function<void(const AutoChoice&)> on_attempt;
 };

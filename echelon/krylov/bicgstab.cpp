@@ -22,16 +22,25 @@ constexpr double breakdown_below = 1e-14;
 constexpr std::int64_t shortest_window = 500, longest_window = 20000;
 
 /// The same numbers everywhere for the same attempt: a linear congruential sequence (Knuth's MMIX), uniform in (−1, 1).
-void fill_random(Vector<double>& v, int attempt) {
+Vector<double> random_vector(std::int64_t n, int attempt) {
+  Vector<double> v(n);
   std::uint64_t state = 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(attempt);
   for (double& value : v) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     value = static_cast<double>(static_cast<std::int64_t>(state) >> 11) * 0x1p-52;
   }
+  return v;
 }
 
 struct Vectors {
-  explicit Vectors(SolveFrame& f) : r(f.residual), shadow(f.n), p(f.n), v(f.n), t(f.n), p_hat(f.n), s_hat(f.n) {}
+  explicit Vectors(SolveFrame& f)
+      : r(f.residual),
+        shadow(f.vector()),
+        p(f.vector()),
+        v(f.vector()),
+        t(f.vector()),
+        p_hat(f.vector()),
+        s_hat(f.vector()) {}
   Vector<double>& r;  // the frame's, until `check` writes b − A x there
   Vector<double> shadow, p, v, t, p_hat, s_hat;
 };
@@ -120,21 +129,21 @@ void solve_by_bicgstab(SolveFrame& f) {
     if (f.ended()) return;
     ++f.report.restarts;
     if (attempt == shadow_changes_allowed) {
-      const std::int64_t bytes = gmres_bytes(f.n, f.options, false), there = available_bytes();
+      const std::int64_t bytes = gmres_bytes(f.n, f.options, false), there = available_bytes(f.device());
       if (bytes > there) {
         f.end(Reason::breakdown,
               fmt::format("{} with {} shadow vectors, and GMRES({}) would need {} of the {} that are free; "
                           "use a smaller restart.",
-                          broken, shadow_changes_allowed + 1, gmres_columns(f.n, f.options), human_bytes(bytes),
+                          broken, shadow_changes_allowed + 1, gmres_columns(f.rows(), f.options), human_bytes(bytes),
                           human_bytes(there)));
         return;
       }
       f.report.remarks.push_back(fmt::format("BiCGStab: {}; after {} new shadow vectors GMRES({}) took over.", broken,
-                                             shadow_changes_allowed, gmres_columns(f.n, f.options)));
+                                             shadow_changes_allowed, gmres_columns(f.rows(), f.options)));
       return;
     }
     f.report.remarks.push_back(fmt::format("BiCGStab: {}; restarted with a new shadow vector.", broken));
-    fill_random(u.shadow, attempt);
+    f.assign(u.shadow, random_vector(f.rows(), attempt));
   }
 }
 
@@ -143,7 +152,7 @@ void solve_by_bicgstab(SolveFrame& f) {
 Report bicgstab(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
                 const KrylovOptions& options) {
   require_right_side("bicgstab", options);
-  SolveFrame f("bicgstab", A, b, x, M, options, gmres_columns(A.rows(), options), own_vectors * A.rows() * 8);
+  SolveFrame f("bicgstab", A, b, x, M, options, gmres_columns(A.rows(), options), own_vectors * A.kept_size() * 8);
   f.stagnation_window = std::clamp(2 * f.n, shortest_window, longest_window);
   if (!f.ended()) solve_by_bicgstab(f);
   if (!f.ended()) run_gmres(f, false);

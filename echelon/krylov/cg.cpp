@@ -19,7 +19,7 @@ constexpr std::int64_t shortest_window = 500, longest_window = 20000;
 
 void iterate(SolveFrame& s) {
   Vector<double>& r = s.residual;
-  Vector<double> z(s.n), p(s.n), q(s.n);
+  Vector<double> z = s.vector(), p = s.vector(), q = s.vector();
   double rho = 0;
   bool first = true;
   while (!s.ended() && !s.at_limit()) {
@@ -70,7 +70,7 @@ void end_not_positive(SolveFrame& s, bool preconditioner, double value) {
 Report cg(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
           const KrylovOptions& options) {
   require_right_side("cg", options);
-  SolveFrame s("cg", A, b, x, M, options, 1, own_vectors * A.rows() * 8);
+  SolveFrame s("cg", A, b, x, M, options, 1, own_vectors * A.kept_size() * 8);
   s.stagnation_window = std::clamp(2 * s.n, shortest_window, longest_window);
   s.report.cg_form = "plain";
   if (s.ended()) return s.finish();
@@ -79,6 +79,8 @@ Report cg(const Operator<double>& A, const Vector<double>& b, Vector<double>& x,
       options.cg_form == CgForm::plain ? nullptr : s.shared_triangles(asked ? "the Eisenstat form" : nullptr);
   if (shared) {
     run_eisenstat_cg(s, *shared);
+  } else if (s.ops.on_gpu() && !options.communicator) {
+    run_queued_cg(s);
   } else {
     iterate(s);
   }

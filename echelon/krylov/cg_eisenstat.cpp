@@ -55,7 +55,7 @@ void run_eisenstat_cg(SolveFrame& s, SharedTriangles<double>& shared) {
   s.report.product = "none";
   // g lives where the frame keeps its residual: `check` writes b − A x there, and `start` makes g of it again.
   Vector<double>& g = s.residual;
-  Vector<double> p_hat(s.n), t(s.n), y(s.n);
+  Vector<double> p_hat = s.vector(), t = s.vector(), y = s.vector();
   const double first_norm = s.ops.norm(s.residual);
   double rho = shared.start(s.residual, g), rho_before = 0;
   NormWatch watch;

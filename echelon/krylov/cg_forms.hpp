@@ -12,4 +12,7 @@ void end_not_positive(SolveFrame& s, bool preconditioner, double value);
 /// CG by two sweeps and no product an iteration, until the frame has ended.
 void run_eisenstat_cg(SolveFrame& s, SharedTriangles<double>& shared);
 
+/// Plain CG on a GPU, with one look of the host an iteration, until the frame has ended. Without a communicator.
+void run_queued_cg(SolveFrame& s);
+
 }  // namespace echelon

@@ -53,15 +53,15 @@ struct Pairs {
 
 struct Workspace {
   Workspace(SolveFrame& s, int columns, bool single, bool flexible)
-      : V(s.n, columns, single),
+      : V(s.n, columns, single, s.device()),
         v(s.residual),
-        w(s.n),
-        z(s.n),
+        w(s.vector()),
+        z(s.vector()),
         h(static_cast<std::int64_t>(columns) + 2),
         again(static_cast<std::int64_t>(columns) + 2),
         y(columns),
         least_squares(columns) {
-    if (flexible) Z = Basis(s.n, columns, single);
+    if (flexible) Z = Basis(s.n, columns, single, s.device());
     if (!flexible && !single && columns <= longest_paired_basis) {
       pairs.H = Array<double>(std::int64_t{columns} * (columns + 1));
       pairs.dots = Array<double>(std::int64_t{2} * columns + 3);
@@ -314,7 +314,7 @@ std::int64_t gmres_bytes(std::int64_t n, const KrylovOptions& options, bool flex
 
 void run_gmres(SolveFrame& s, bool flexible) {
   const bool single = s.options.basis == BasisPrecision::fp32;
-  Workspace space(s, gmres_columns(s.n, s.options), single, flexible);
+  Workspace space(s, gmres_columns(s.rows(), s.options), single, flexible);
   s.report.basis_precision = single ? "fp32" : "fp64";
   space.shared = half_product(s, flexible);
   s.report.product = space.shared ? "half" : "full";
@@ -358,7 +358,7 @@ void run_gmres(SolveFrame& s, bool flexible) {
 
 Report gmres(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
              const KrylovOptions& options) {
-  SolveFrame s("gmres", A, b, x, M, options, gmres_columns(A.rows(), options), gmres_bytes(A.rows(), options, false));
+  SolveFrame s("gmres", A, b, x, M, options, gmres_columns(A.rows(), options), gmres_bytes(A.kept_size(), options, false));
   if (!s.ended()) run_gmres(s, false);
   return s.finish();
 }
@@ -366,7 +366,7 @@ Report gmres(const Operator<double>& A, const Vector<double>& b, Vector<double>&
 Report fgmres(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
               const KrylovOptions& options) {
   require_right_side("fgmres", options);
-  SolveFrame s("fgmres", A, b, x, M, options, gmres_columns(A.rows(), options), gmres_bytes(A.rows(), options, true));
+  SolveFrame s("fgmres", A, b, x, M, options, gmres_columns(A.rows(), options), gmres_bytes(A.kept_size(), options, true));
   if (!s.ended()) run_gmres(s, true);
   return s.finish();
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 
@@ -26,9 +27,10 @@ constexpr double worth_asking_bytes = 1 << 20;
 /// max|A v| of a null vector v, relative to ‖A‖∞·max|v|: what entries written with eight digits leave.
 constexpr double null_vector_tolerance = 1e-8;
 
-void require_host(const char* what, Device device) {
-  if (device.is_host()) return;
-  throw Error(ErrorCode::device, fmt::format("{} is on {}; the Krylov methods need it on the host", what, device.name()));
+void require_place(const char* what, Device device, Device expected) {
+  if (device == expected) return;
+  throw Error(ErrorCode::device,
+              fmt::format("mixing places: {} is on {}, the matrix on {}", what, device.name(), expected.name()));
 }
 
 void require_size(const char* what, std::int64_t got, std::int64_t expected) {
@@ -41,6 +43,14 @@ void require_finite(const char* what, const Vector<double>& v) {
     if (!std::isfinite(v[i])) {
       throw Error(ErrorCode::nonfinite_value, fmt::format("{} must be finite; element {} is {}", what, i, v[i]));
     }
+  }
+}
+
+void clear(Vector<double>& v) {
+  if (v.device().is_host()) {
+    v.fill(0);
+  } else {
+    cuda_backend()->fill(v.device().index, v.data(), v.size(), 0);
   }
 }
 
@@ -58,23 +68,37 @@ void require_right_side(const char* solver, const KrylovOptions& options) {
 SolveFrame::SolveFrame(const char* solver, const Operator<double>& A, const V& b, V& x_in, const Preconditioner<double>& M,
                        const KrylovOptions& options_in, int basis_columns, std::int64_t method_bytes)
     : options(options_in),
-      n(A.rows()),
-      x(x_in),
-      ops(A.rows(), basis_columns, options_in.communicator ? *options_in.communicator : serial()),
+      n(A.kept_size()),
+      x(A.has_own_order() ? kept_x_ : x_in),
+      ops(A.kept_size(), basis_columns, options_in.communicator ? *options_in.communicator : serial(), A.device()),
       A_(A),
       M_(M),
+      user_x_(x_in),
+      transfers_before_(transfer_counts()),
       b_(&b) {
   check_input(b);
   const std::int64_t kept = std::min(options.max_it, history_limit) + 1;
-  const double own = 8.0 * (options.null_space ? 4 : 2) * static_cast<double>(n) + 8.0 * static_cast<double>(kept);
+  const int vectors = (options.null_space ? 4 : 2) + (A.has_own_order() ? 3 : 0);
+  const double own = 8.0 * vectors * static_cast<double>(n) + 8.0 * static_cast<double>(kept);
   const double bytes = static_cast<double>(method_bytes) + own;
-  if (bytes > worth_asking_bytes) require_memory(saturated_bytes(bytes), fmt::format("{} with {} rows", solver, n));
+  if (bytes > worth_asking_bytes) {
+    require_memory(saturated_bytes(bytes), fmt::format("{} with {} rows", solver, A.rows()), device());
+  }
+  if (A.has_own_order()) {
+    kept_x_ = vector();
+    kept_b_ = vector();
+    A.keep(x_in, kept_x_);
+    A.keep(b, kept_b_);
+    b_ = &kept_b_;
+  }
+  check_finite("b", b, *b_);
+  check_finite("the initial guess", x_in, x);
   report.solver = solver;
   report.preconditioner = M.report();
   report.history.reserve(static_cast<std::size_t>(kept));
-  residual = V(n);
-  best_x_ = V(n);
-  if (options.null_space) set_null_space(b);
+  residual = vector();
+  best_x_ = vector();
+  if (options.null_space) set_null_space(*b_);
   norm_b_ = ops.norm(*b_);
   if (!std::isfinite(norm_b_)) {
     throw Error(ErrorCode::nonfinite_value, "b is finite but ‖b‖ is not: it is too large for a double; scale the system");
@@ -85,7 +109,7 @@ SolveFrame::SolveFrame(const char* solver, const Operator<double>& A, const V& b
   }
   target_ = std::max(options.rtol * norm_b_, options.atol);
   apparent_target_ = target_;
-  if (norm_b_ == 0) x.fill(0);
+  if (norm_b_ == 0) clear(x);
 
   best_norm_ = std::numeric_limits<double>::infinity();
   best_x_.copy_from(x);
@@ -99,31 +123,51 @@ SolveFrame::SolveFrame(const char* solver, const Operator<double>& A, const V& b
 }
 
 void SolveFrame::check_input(const V& b) const {
-  require_host("the matrix", A_.device());
-  require_host("b", b.device());
-  require_host("x", x.device());
-  require_size("b", b.size(), n);
-  require_size("x", x.size(), n);
+  require_place("b", b.device(), device());
+  require_place("x", user_x_.device(), device());
+  require_size("b", b.size(), A_.rows());
+  require_size("x", user_x_.size(), A_.rows());
   require_option(options.rtol >= 0 && std::isfinite(options.rtol), "rtol", options.rtol, "a finite number ≥ 0");
   require_option(options.atol >= 0 && std::isfinite(options.atol), "atol", options.atol, "a finite number ≥ 0");
   require_option(options.nrbe >= 0 && std::isfinite(options.nrbe), "nrbe", options.nrbe, "a finite number ≥ 0");
   require_option(options.max_it >= 0, "max_it", static_cast<double>(options.max_it), "≥ 0");
   require_option(options.restart >= 1, "restart", options.restart, "≥ 1");
   require_option(options.divergence >= 1, "divergence", options.divergence, "≥ 1");
-  require_finite("b", b);
-  require_finite("the initial guess", x);
   if (options.null_space) {
-    require_host("the null vector", options.null_space->device());
-    require_size("the null vector", options.null_space->size(), n);
-    require_finite("the null vector", *options.null_space);
+    require_place("the null vector", options.null_space->device(), device());
+    require_size("the null vector", options.null_space->size(), A_.rows());
+  }
+}
+
+/// A GPU says whether all is finite; where not, the host finds the element.
+void SolveFrame::check_finite(const char* what, const V& natural, const V& kept) {
+  if (device().is_host()) return require_finite(what, natural);
+  if (!std::isfinite(ops.largest(kept))) require_finite(what, natural.to(Device::host()));
+}
+
+SolveFrame::V SolveFrame::vector() const {
+  V made(n, device());
+  if (A_.has_own_order()) clear(made);
+  return made;
+}
+
+void SolveFrame::assign(V& v, const V& natural) const {
+  if (device().is_host()) {
+    A_.keep(natural, v);
+  } else {
+    A_.keep(natural.to(device()), v);
   }
 }
 
 void SolveFrame::set_null_space(const V& b) {
-  null_vector_ = options.null_space->clone();
+  null_vector_ = vector();
+  A_.keep(*options.null_space, null_vector_);
+  check_finite("the null vector", *options.null_space, null_vector_);
   const double length = ops.norm(null_vector_);
   if (length == 0) throw Error(ErrorCode::bad_argument, "the null vector is zero");
-  for (double& value : null_vector_) value /= length;
+  auto unit = options.null_space->to(Device::host());
+  for (double& value : unit) value /= length;
+  assign(null_vector_, unit);
   require_null_vector();
   projected_b_ = b.clone();
   const double norm = ops.norm(b);
@@ -131,7 +175,7 @@ void SolveFrame::set_null_space(const V& b) {
   project(projected_b_);
   // The second projection takes what the rounding of the first left behind.
   project(projected_b_);
-  if (ops.norm(projected_b_) <= rounding_of_projection * static_cast<double>(n) * norm) projected_b_.fill(0);
+  if (ops.norm(projected_b_) <= rounding_of_projection * static_cast<double>(n) * norm) clear(projected_b_);
   b_ = &projected_b_;
   projected_ = true;
   report.remarks.push_back(fmt::format(
@@ -245,6 +289,7 @@ bool SolveFrame::meets(double norm, double norm_x, Reason& reason) const {
 }
 
 double SolveFrame::check() {
+  M_.settle();
   const double norm = last_norm_ = true_residual();
   // A column without entries hides a non-finite x from the residual.
   const double norm_x = ops.norm(x);
@@ -331,6 +376,9 @@ Report SolveFrame::finish() {
   if (history_full_) {
     report.remarks.push_back(fmt::format("The history holds the first {} iterations only.", report.history.size()));
   }
+  if (A_.has_own_order()) A_.give_back(x, user_x_);
+  if (!device().is_host()) M_.settle();
+  report.transfers = transfer_counts() - transfers_before_;
   report.solve_seconds = timer_.seconds();
   return std::move(report);
 }

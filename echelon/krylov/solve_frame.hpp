@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "echelon/base/transfers.hpp"
 #include "echelon/krylov/krylov.hpp"
 #include "echelon/krylov/vector_ops.hpp"
 #include "echelon/report/timer.hpp"
@@ -23,13 +24,20 @@ class SolveFrame {
  public:
   using V = Vector<double>;
 
-  /// Checks sizes, places and options (throws), projects b, and checks x as given. `basis_columns` is the widest
-  /// basis of the method, `method_bytes` what it will allocate itself: all is compared with the memory that is there.
+  /// Checks sizes, places and options (throws), brings b and x into the matrix' own order, projects b, and checks x as
+  /// given. `basis_columns` is the widest basis of the method, `method_bytes` what it will allocate itself: all is compared
+  /// with the memory that is there.
   SolveFrame(const char* solver, const Operator<double>& A, const V& b, V& x, const Preconditioner<double>& M,
              const KrylovOptions& options, int basis_columns, std::int64_t method_bytes);
 
   const KrylovOptions& options;
+  /// Length of the vectors of this solve, which live where A does and in its order.
   const std::int64_t n;
+
+ private:
+  V kept_x_;  // where A has an order of its own
+
+ public:
   V& x;
   VectorOps ops;
   Report report;
@@ -38,6 +46,13 @@ class SolveFrame {
   /// Iterations without 1 % progress that end a short recurrence; 0 is off.
   std::int64_t stagnation_window = 0;
 
+  /// A vector for this solve; in an order with padding all zero.
+  V vector() const;
+  Device device() const { return A_.device(); }
+  /// Of the system, as its user counts.
+  std::int64_t rows() const { return A_.rows(); }
+  /// v ← a vector of the host in natural order.
+  void assign(V& v, const V& natural) const;
   /// q = A p.
   void multiply(const V& p, V& q);
   /// z = M⁻¹ r, kept out of the null space.
@@ -70,6 +85,7 @@ class SolveFrame {
 
  private:
   void check_input(const V& b) const;
+  void check_finite(const char* what, const V& natural, const V& kept);
   void set_null_space(const V& b);
   void require_null_vector();
   void project(V& v);
@@ -79,8 +95,10 @@ class SolveFrame {
 
   const Operator<double>& A_;
   const Preconditioner<double>& M_;
+  V& user_x_;
+  TransferCounts transfers_before_;
   Timer timer_;
-  V projected_b_, null_vector_;
+  V kept_b_, projected_b_, null_vector_;
   const V* b_;
   V best_x_;
   double norm_b_ = 0, norm_A_ = 0, target_ = 0, apparent_target_ = 0;

@@ -29,11 +29,11 @@ std::int64_t stride_for(std::int64_t n) {
 
 }  // namespace
 
-Basis::Basis(std::int64_t n, int columns, bool single) : single_(single), stride_(stride_for(n)) {
+Basis::Basis(std::int64_t n, int columns, bool single, Device device) : single_(single), stride_(stride_for(n)) {
   if (single) {
-    fp32_ = Array<float>(stride_ * columns);
+    fp32_ = Array<float>(stride_ * columns, device);
   } else {
-    fp64_ = Array<double>(stride_ * columns);
+    fp64_ = Array<double>(stride_ * columns, device);
   }
 }
 
@@ -41,13 +41,31 @@ std::int64_t Basis::bytes(std::int64_t n, int columns, bool single) {
   return stride_for(n) * columns * static_cast<std::int64_t>(single ? sizeof(float) : sizeof(double));
 }
 
-VectorOps::VectorOps(std::int64_t n, int columns, const Communicator& communicator)
+VectorOps::VectorOps(std::int64_t n, int columns, const Communicator& communicator, Device device)
     : n_(n),
       communicator_(communicator),
       kernels_(vector_kernels()),
       columns_(2 * columns + 3),
-      partial_(std::max<std::int64_t>(reduction::chunks(n), 1) * columns_),
-      negated_(columns_) {}
+      partial_(device.is_host() ? std::max<std::int64_t>(reduction::chunks(n), 1) * columns_ : 0),
+      negated_(columns_),
+      gpu_(device.is_host() ? nullptr : std::make_unique<DeviceVectorWork>(n, columns_, device)) {}
+
+double VectorOps::gpu_sum() {
+  double total = gpu_->totals(1)[0];
+  communicator_.sum({&total, 1});
+  return total;
+}
+
+SumPair VectorOps::gpu_pair() {
+  double totals[2];
+  gpu_sums(2, totals);
+  return {totals[0], totals[1]};
+}
+
+void VectorOps::gpu_sums(int count, std::span<double> totals) {
+  std::ranges::copy(gpu_->totals(count), totals.begin());
+  communicator_.sum(totals.first(static_cast<std::size_t>(count)));
+}
 
 template <class Work>
 void VectorOps::for_chunks(Work work, Order order) const {
@@ -110,10 +128,12 @@ SumPair VectorOps::sum_chunk_pairs(Work work, Order order) {
 }
 
 double VectorOps::dot(const V& x, const V& y) {
+  if (gpu_) return gpu_->run().dot(gpu_->at(), x.data(), y.data()), gpu_sum();
   return sum_chunks([&](auto at, auto n) { return kernels_.dot(x.data() + at, y.data() + at, n); });
 }
 
 SumPair VectorOps::dot_and_square(const V& x, const V& y) {
+  if (gpu_) return gpu_->run().dot_and_square(gpu_->at(), x.data(), y.data()), gpu_pair();
   return sum_chunk_pairs([&](auto at, auto n) { return kernels_.dot_and_square(x.data() + at, y.data() + at, n); });
 }
 
@@ -125,11 +145,16 @@ double VectorOps::norm_from_square(double square, const V& x) {
   if (top == 0 || !std::isfinite(top)) return top;
   const int exponent = std::clamp(std::ilogb(top), -largest_scale_exponent, largest_scale_exponent);
   const double scale = std::ldexp(1.0, -exponent);
-  const double scaled = sum_chunks([&](auto at, auto n) { return kernels_.scaled_square(scale, x.data() + at, n); });
-  return std::ldexp(std::sqrt(scaled), exponent);
+  return std::ldexp(std::sqrt(scaled_square(scale, x)), exponent);
+}
+
+double VectorOps::scaled_square(double scale, const V& x) {
+  if (gpu_) return gpu_->run().scaled_square(gpu_->at(), scale, x.data()), gpu_sum();
+  return sum_chunks([&](auto at, auto n) { return kernels_.scaled_square(scale, x.data() + at, n); });
 }
 
 double VectorOps::largest(const V& x) {
+  if (gpu_) return communicator_.largest(gpu_->largest(x.data()));
   double* tops = partial_.data();
   for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t count) {
     double top = 0;
@@ -148,29 +173,35 @@ double VectorOps::largest(const V& x) {
 }
 
 void VectorOps::axpy(double a, const V& x, V& y) {
+  if (gpu_) return gpu_->run().axpy(gpu_->at(), a, x.data(), y.data());
   for_chunks([&](auto, auto at, auto n) { kernels_.axpy(a, x.data() + at, y.data() + at, n); });
 }
 
 void VectorOps::xpay(const V& x, double a, V& y) {
+  if (gpu_) return gpu_->run().xpay(gpu_->at(), x.data(), {a}, y.data());
   for_chunks([&](auto, auto at, auto n) { kernels_.xpay(x.data() + at, a, y.data() + at, n); });
 }
 
 double VectorOps::cg_update(double a, const V& p, const V& q, V& x, V& r) {
+  if (gpu_) return gpu_->run().cg_update(gpu_->at(), {a}, p.data(), q.data(), x.data(), r.data()), gpu_sum();
   return sum_chunks(
       [&](auto at, auto n) { return kernels_.cg_update(a, p.data() + at, q.data() + at, x.data() + at, r.data() + at, n); });
 }
 
 void VectorOps::bicgstab_direction(double beta, double omega, const V& r, const V& v, V& p) {
+  if (gpu_) return gpu_->run().bicgstab_direction(gpu_->at(), beta, omega, r.data(), v.data(), p.data());
   for_chunks([&](auto, auto at, auto n) {
     kernels_.bicgstab_direction(beta, omega, r.data() + at, v.data() + at, p.data() + at, n);
   });
 }
 
 SumPair VectorOps::bicgstab_update(const BicgstabStep& step) {
+  if (gpu_) return gpu_->run().bicgstab_update(gpu_->at(), step), gpu_pair();
   return sum_chunk_pairs([&](auto at, auto n) { return kernels_.bicgstab_update(step, at, n); });
 }
 
 double VectorOps::subtract(double a, const V& v, V& r) {
+  if (gpu_) return gpu_->run().basis.fp64.subtract(gpu_->at(), {v.data(), 0, 1, nullptr}, &a, r.data()), gpu_sum();
   return sum_chunks([&](auto at, auto n) {
     return kernels_.basis.fp64.subtract({v.data() + at, 0, 1, v.data() + at + n}, &a, r.data() + at, n);
   });
@@ -178,6 +209,14 @@ double VectorOps::subtract(double a, const V& v, V& r) {
 
 void VectorOps::multi_dot(const Basis& basis, int count, const V& w, std::span<double> h) {
   const int columns = count + 1;
+  if (gpu_) {
+    if (basis.single()) {
+      gpu_->run().basis.fp32.multi_dot(gpu_->at(), basis.fp32(count, 0, 0), w.data());
+    } else {
+      gpu_->run().basis.fp64.multi_dot(gpu_->at(), basis.fp64(count, 0, 0), w.data());
+    }
+    return gpu_sums(columns, h);
+  }
   double* sums = partial_.data();
   for_chunks([&](std::int64_t c, std::int64_t at, std::int64_t n) {
     double* out = sums + c * columns;
@@ -192,6 +231,14 @@ void VectorOps::multi_dot(const Basis& basis, int count, const V& w, std::span<d
 
 double VectorOps::subtract(const Basis& basis, std::span<const double> h, V& w) {
   const int count = static_cast<int>(h.size());
+  if (gpu_) {
+    if (basis.single()) {
+      gpu_->run().basis.fp32.subtract(gpu_->at(), basis.fp32(count, 0, 0), h.data(), w.data());
+    } else {
+      gpu_->run().basis.fp64.subtract(gpu_->at(), basis.fp64(count, 0, 0), h.data(), w.data());
+    }
+    return gpu_sum();
+  }
   return sum_chunks(
       [&](auto at, auto n) {
         const std::int64_t next = std::max<std::int64_t>(at - reduction::chunk, 0);
@@ -203,6 +250,16 @@ double VectorOps::subtract(const Basis& basis, std::span<const double> h, V& w) 
 
 double VectorOps::subtract_and_store(Basis& basis, std::span<const double> h, double scale, int to, V& w) {
   const int count = static_cast<int>(h.size());
+  if (gpu_) {
+    if (basis.single()) {
+      gpu_->run().basis.fp32.subtract_and_store(gpu_->at(), basis.fp32(count, 0, 0), h.data(), {scale, basis.column32(to)},
+                                                w.data());
+    } else {
+      gpu_->run().basis.fp64.subtract_and_store(gpu_->at(), basis.fp64(count, 0, 0), h.data(), {scale, basis.column64(to)},
+                                                w.data());
+    }
+    return gpu_sum();
+  }
   return sum_chunks(
       [&](auto at, auto n) {
         const std::int64_t next = std::max<std::int64_t>(at - reduction::chunk, 0);
@@ -219,6 +276,10 @@ double VectorOps::subtract_and_store(Basis& basis, std::span<const double> h, do
 
 void VectorOps::pair_dot(const Basis& basis, int count, const V& w1, const V& w2, std::span<double> h) {
   const int columns = 2 * count + 3;
+  if (gpu_) {
+    gpu_->run().basis.pair_dot(gpu_->at(), basis.fp64(count, 0, 0), w1.data(), w2.data());
+    return gpu_sums(columns, h);
+  }
   double* sums = partial_.data();
   for_chunks([&](std::int64_t c, std::int64_t at, std::int64_t n) {
     kernels_.basis.pair_dot(basis.fp64(count, at, at + n), w1.data() + at, w2.data() + at, sums + c * columns, n);
@@ -228,6 +289,11 @@ void VectorOps::pair_dot(const Basis& basis, int count, const V& w1, const V& w2
 
 SumPair VectorOps::pair_subtract(Basis& basis, int count, std::span<const double> h, const PairScales& scales, V& w1,
                                  V& w2) {
+  if (gpu_) {
+    const PairStep step{h.data(),      scales.first,          scales.along,
+                        scales.second, basis.column64(count), basis.column64(count + 1)};
+    return gpu_->run().basis.pair_subtract(gpu_->at(), basis.fp64(count, 0, 0), step, w1.data(), w2.data()), gpu_pair();
+  }
   return sum_chunk_pairs(
       [&](auto at, auto n) {
         const std::int64_t next = std::max<std::int64_t>(at - reduction::chunk, 0);
@@ -240,11 +306,23 @@ SumPair VectorOps::pair_subtract(Basis& basis, int count, std::span<const double
 
 void VectorOps::combine(const Basis& basis, std::span<const double> y, V& u) {
   for (std::size_t j = 0; j < y.size(); ++j) negated_[static_cast<std::int64_t>(j)] = -y[j];
+  if (gpu_) return gpu_combine(basis, static_cast<int>(y.size()), u);
   for_chunks([&](auto, auto at, auto n) { std::memset(u.data() + at, 0, static_cast<std::size_t>(n) * sizeof(double)); });
   subtract(basis, negated_.span().first(y.size()), u);
 }
 
+void VectorOps::gpu_combine(const Basis& basis, int count, V& u) {
+  gpu_->clear(u.data());
+  if (basis.single()) {
+    gpu_->run().basis.fp32.subtract(gpu_->at(), basis.fp32(count, 0, 0), negated_.data(), u.data());
+  } else {
+    gpu_->run().basis.fp64.subtract(gpu_->at(), basis.fp64(count, 0, 0), negated_.data(), u.data());
+  }
+}
+
 void VectorOps::store(double a, V& w, Basis& basis, int j) {
+  if (gpu_ && basis.single()) return gpu_->run().basis.fp32.store_scaled(gpu_->at(), a, w.data(), basis.column32(j));
+  if (gpu_) return gpu_->run().basis.fp64.store_scaled(gpu_->at(), a, w.data(), basis.column64(j));
   for_chunks([&](auto, auto at, auto n) {
     if (basis.single()) {
       kernels_.basis.fp32.store_scaled(a, w.data() + at, basis.column32(j) + at, n);

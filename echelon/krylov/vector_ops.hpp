@@ -2,14 +2,16 @@
 // The vector work of the Krylov methods, fused so that each vector is read once. Every sum has the shape of
 // reduction_tree.hpp and goes through the communicator: the same bits for every thread count and SIMD width.
 // Threads share whole chunks; short vectors stay on one thread. A VectorOps owns its scratch, so no call allocates.
-// Vectors are on the host and of the length given at construction.
+// Vectors are of the length and in the place given at construction; on a GPU a call that returns a number waits for it.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "echelon/base/array.hpp"
 #include "echelon/comm/communicator.hpp"
+#include "echelon/krylov/device_vector_work.hpp"
 #include "echelon/krylov/vector_kernels.hpp"
 
 namespace echelon {
@@ -18,7 +20,7 @@ namespace echelon {
 class Basis {
  public:
   Basis() = default;
-  Basis(std::int64_t n, int columns, bool single);
+  Basis(std::int64_t n, int columns, bool single, Device device = Device::host());
   static std::int64_t bytes(std::int64_t n, int columns, bool single);
   bool single() const { return single_; }
   /// The first `count` columns from row `at` on; the rows from `next` on will be read after them.
@@ -43,7 +45,10 @@ class VectorOps {
   using V = Vector<double>;
 
   /// `columns`: the most basis columns one call will see.
-  VectorOps(std::int64_t n, int columns, const Communicator& communicator = serial());
+  VectorOps(std::int64_t n, int columns, const Communicator& communicator = serial(), Device device = Device::host());
+
+  /// What the vectors' GPU is given; null for vectors on the host.
+  const DeviceVectorWork* on_gpu() const { return gpu_.get(); }
 
   double dot(const V& x, const V& y);
   /// {x·y, x·x}
@@ -93,6 +98,13 @@ class VectorOps {
   double sum_chunks(Work work, Order order = Order::forward);
   template <class Work>
   SumPair sum_chunk_pairs(Work work, Order order = Order::forward);
+  /// Totals of the GPU's last reduction, and the communicator's.
+  double gpu_sum();
+  SumPair gpu_pair();
+  void gpu_sums(int count, std::span<double> totals);
+  /// u ← −Σ negated[j] column j
+  void gpu_combine(const Basis& basis, int count, V& u);
+  double scaled_square(double scale, const V& x);
   /// The tree over chunks of `columns` sums a chunk; the totals end in totals[0 … columns).
   void tree_and_reduce(int columns, std::span<double> totals);
 
@@ -102,6 +114,7 @@ class VectorOps {
   int columns_;
   Array<double> partial_;
   Array<double> negated_;
+  std::unique_ptr<DeviceVectorWork> gpu_;  // null: vectors are on the host
 };
 
 }  // namespace echelon

@@ -9,26 +9,13 @@
 
 #include "echelon/base/fma.hpp"
 #include "echelon/matrix/careful_residual.hpp"
+#include "echelon/matrix/doubled_sum.hpp"
 #include "echelon/matrix/shapes.hpp"
 #include "echelon/matrix/struct_lines.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {
 namespace HWY_NAMESPACE {
-
-/// high + low is the sum so far.
-struct DoubledSum {
-  double high, low;
-
-  HWY_INLINE void subtract_product(double a, double x) {
-    const double product = a * x;
-    const double product_error = fma(a, x, -product);
-    const double sum = high - product;
-    const double taken = sum - high;
-    low += ((high - (sum - taken)) - (product + taken)) - product_error;
-    high = sum;
-  }
-};
 
 template <class T>
 void careful_rows(const BlockCsrView<T>& A, const SpmvVectors<T>& v, std::int64_t begin, std::int64_t end) {

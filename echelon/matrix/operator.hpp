@@ -30,6 +30,15 @@ class Operator {
   /// Largest row sum of |a_ij|, for the normwise backward error; NaN when unknown.
   virtual double norm_inf() const;
   virtual Device device() const { return Device::host(); }
+
+  // A matrix may keep vectors in an order of its own, with padding that stays zero: then `apply` and the residuals take them
+  // so, and a solver, whose user has natural order, goes there and back once.
+  virtual bool has_own_order() const { return false; }
+  /// Of a vector as `apply` takes it.
+  virtual std::int64_t kept_size() const { return rows(); }
+  /// Natural order → own order, and back. All on `device`.
+  virtual void keep(const Vector<T>& natural, Vector<T>& kept) const { kept.copy_from(natural); }
+  virtual void give_back(const Vector<T>& kept, Vector<T>& natural) const { natural.copy_from(kept); }
 };
 
 /// An approximate inverse M⁻¹.
@@ -39,6 +48,8 @@ class Preconditioner {
   virtual ~Preconditioner() = default;
   /// z = M⁻¹ r. One call at a time: a preconditioner may keep scratch of its own.
   virtual void apply(const Vector<T>& r, Vector<T>& z) const = 0;
+  /// Where `apply` only queues its work: waits for it, and throws Error(device) when it failed.
+  virtual void settle() const {}
   /// What set-up did: repairs, fill, bytes; `ok` false when it must not be used.
   virtual const FactorReport& report() const = 0;
   /// What M can do together with A when it was made from the values that A has now and shares A's triangles

@@ -40,16 +40,20 @@ Stencil symmetrised(const Stencil& stencil) {
 }
 
 TileOrder::TileOrder(Grid grid, Stencil stencil, int dof, TileShape shape, Device device, LayoutKind kind)
+    : TileOrder(grid, stencil, stencil, dof, shape, device, kind) {}
+
+TileOrder::TileOrder(Grid grid, Stencil stencil, const Stencil& leader, int dof, TileShape shape, Device device,
+                     LayoutKind kind)
     : grid_(grid),
       stencil_(std::move(stencil)),
       dof_(dof),
       device_(device),
-      host_matrix_(laid_out(kind, grid, stencil_, shape, StoredBlocks::matrix(all_entries(stencil_), dof, padding_bytes))),
-      host_vector_(laid_out(kind, grid, stencil_, shape, StoredBlocks::vector(dof, padding_bytes))) {
+      host_matrix_(laid_out(kind, grid, leader, shape, StoredBlocks::matrix(all_entries(stencil_), dof, padding_bytes))),
+      host_vector_(laid_out(kind, grid, leader, shape, StoredBlocks::vector(dof, padding_bytes))) {
   matrix_ = host_matrix_.view();
   vector_ = host_vector_.view();
   if (kind != LayoutKind::tile_contiguous) {
-    const Stencil both = symmetrised(stencil_);
+    const Stencil both = symmetrised(leader);
     schedule_.emplace(wavefront(grid, both), both, shape);
   }
   TileView tiles = host_tiles().view();

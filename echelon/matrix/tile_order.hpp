@@ -26,6 +26,9 @@ class TileOrder {
   /// < 1, will_not_fit when the device has not the memory.
   TileOrder(Grid grid, Stencil stencil, int dof, TileShape shape, Device device,
             LayoutKind kind = LayoutKind::tile_contiguous);
+  /// The entries of `stencil`, points in the order of the larger stencil `leader`: vectors are then those of its order.
+  TileOrder(Grid grid, Stencil stencil, const Stencil& leader, int dof, TileShape shape, Device device,
+            LayoutKind kind = LayoutKind::tile_contiguous);
 
   const Grid& grid() const { return grid_; }
   const Stencil& stencil() const { return stencil_; }

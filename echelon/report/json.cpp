@@ -170,6 +170,10 @@ std::string to_json(const RunReport& report) {
   json["basis_precision"] = result.basis_precision;
   json["cg_form"] = text_or_null(result.cg_form);
   json["product"] = result.product;
+  json["transfers"] = {{"copies", result.transfers.copies},
+                       {"bytes", result.transfers.bytes},
+                       {"waits", result.transfers.waits},
+                       {"scalars", result.transfers.scalars}};
   json["solution_hash"] = text_or_null(report.solution_hash);
   json["remarks"] = result.remarks;
   json["history"] = result.history;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "echelon/base/transfers.hpp"
 #include "echelon/report/factor_report.hpp"
 
 namespace echelon {
@@ -45,6 +46,7 @@ struct [[nodiscard]] Report {
   std::string basis_precision = "fp64";
   std::string cg_form;           // "plain" or "eisenstat"; empty unless cg
   std::string product = "full";  // by which A was applied: "full", "half" (with the sweeps), "none" (Eisenstat)
+  TransferCounts transfers;      // between host and GPU while it solved; zero on the host
   FactorReport preconditioner;
   std::vector<std::string> remarks;  // what the user should know: fallbacks, repairs, projections
 };

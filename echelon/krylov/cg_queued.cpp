@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plain CG (cg.cpp) on a GPU: α and β are quotients that never leave it, so an iteration is queued whole, and M⁻¹r of the
+// next one behind it before the host looks at ρ, p'Ap and r'r. The same iterates as by cg.cpp's loop; where that would stop
+// before x and r change, the GPU leaves them unchanged. The M⁻¹r in advance is lost when the iteration was the last one, so
+// it is left out when the residual, falling as it did, would arrive.
+#include <cmath>
+#include <limits>
+
+#include "echelon/krylov/cg_forms.hpp"
+
+namespace echelon {
+namespace {
+
+/// Slots of an iteration; two iterations take turns.
+enum Slot { rho, curvature, square, slots };
+
+class QueuedCg {
+ public:
+  explicit QueuedCg(SolveFrame& frame)
+      : s(frame),
+        sums(*frame.ops.on_gpu(), 2 * slots),
+        r(frame.residual),
+        z(frame.vector()),
+        p(frame.vector()),
+        q(frame.vector()) {}
+
+  void run() {
+    prepare();
+    while (!s.ended() && !s.at_limit()) {
+      queue_iteration();
+      sums.set_mark();
+      turn = 1 - turn;
+      const bool ahead = !s.seems_converged(expected);
+      if (ahead) prepare();
+      sums.await_mark(slots);
+      const double norm = judge(slots * (1 - turn));
+      if (s.ended() || !s.count(norm)) return;
+      expected = norm < last ? norm / last * norm : norm;
+      last = norm;
+      first = s.seems_converged(norm);
+      if (first) {
+        last = s.check();
+        if (s.ended()) return;
+        s.claim_denied(last);
+      }
+      if (first || !ahead) prepare();
+    }
+  }
+
+ private:
+  int slot(Slot which, int of) const { return slots * of + which; }
+
+  /// z = M⁻¹r and ρ = r'z of the iteration to come.
+  void prepare() {
+    s.precondition(r, z);
+    sums.dot(r, z, slot(rho, turn));
+  }
+
+  void queue_iteration() {
+    if (first) {
+      p.copy_from(z);
+    } else {
+      sums.xpay(z, {slot(rho, turn), slot(rho, 1 - turn)}, p);
+    }
+    first = false;
+    s.multiply(p, q);
+    sums.dot(p, q, slot(curvature, turn));
+    sums.cg_update({slot(rho, turn), slot(curvature, turn)}, {p, q, s.x, r}, slot(square, turn));
+  }
+
+  /// The residual norm, or the end, from the sums that begin at `at`.
+  double judge(int at) {
+    if (!std::isfinite(sums[at + rho])) {
+      s.end_nonfinite({{"r", &r}, {"M⁻¹r", &z}}, "r'M⁻¹r");
+    } else if (sums[at + rho] <= 0) {
+      end_not_positive(s, true, sums[at + rho]);
+    } else if (!std::isfinite(sums[at + curvature])) {
+      s.end_nonfinite({{"p", &p}, {"A p", &q}}, "p'Ap");
+    } else if (sums[at + curvature] <= 0) {
+      end_not_positive(s, false, sums[at + curvature]);
+    } else {
+      return s.ops.norm_from_square(sums[at + square], r);
+    }
+    return 0;
+  }
+
+  SolveFrame& s;
+  QueuedSums sums;
+  Vector<double>& r;
+  Vector<double> z, p, q;
+  int turn = 0;
+  bool first = true;
+  double last = 0, expected = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+void run_queued_cg(SolveFrame& s) { QueuedCg(s).run(); }
+
+}  // namespace echelon

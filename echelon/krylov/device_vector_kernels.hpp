@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The vector work of the Krylov methods on a GPU: a table of launches that VectorOps calls for vectors that live there. Sums
+// have the shape of reduction_tree.hpp, so the bits are those of the host for the same vectors. All is queued; totals are
+// written to memory that both sides see, and read after `wait`.
+#pragma once
+
+#include <cstdint>
+
+#include "echelon/krylov/vector_kernels.hpp"
+
+namespace echelon {
+
+/// Where a reduction puts its parts and its totals.
+struct DeviceSums {
+  int device;
+  std::int64_t n;   // length of the vectors
+  double* partial;  // on the device: a number for every sum and block of threads
+  double* totals;   // seen by host and device
+  double* kept;     // where later kernels find them, on the device; null: they don't
+};
+
+/// A factor: a number the host has, or a quotient of two that a reduction left on the device.
+struct DeviceScalar {
+  double value = 0;
+  const double* over = nullptr;
+  const double* under = nullptr;
+};
+
+template <class T>
+struct DeviceBasisKernels {
+  void (*multi_dot)(const DeviceSums& at, ColumnsView<T> V, const double* w);
+  void (*subtract)(const DeviceSums& at, ColumnsView<T> V, const double* h, double* w);
+  void (*subtract_and_store)(const DeviceSums& at, ColumnsView<T> V, const double* h, StoredColumn<T> to, double* w);
+  void (*store_scaled)(const DeviceSums& at, double a, double* w, T* v);
+};
+
+struct DeviceBasisTable {
+  DeviceBasisKernels<double> fp64;
+  DeviceBasisKernels<float> fp32;
+  void (*pair_dot)(const DeviceSums& at, ColumnsView<double> V, const double* w1, const double* w2);
+  void (*pair_subtract)(const DeviceSums& at, ColumnsView<double> V, const PairStep& step, double* w1, double* w2);
+};
+
+/// As in vector_kernels.hpp, on whole vectors; what is returned there is in `totals` here.
+struct DeviceVectorKernels {
+  void (*dot)(const DeviceSums& at, const double* x, const double* y);
+  void (*dot_and_square)(const DeviceSums& at, const double* x, const double* y);
+  void (*scaled_square)(const DeviceSums& at, double a, const double* x);
+  void (*axpy)(const DeviceSums& at, double a, const double* x, double* y);
+  void (*xpay)(const DeviceSums& at, const double* x, DeviceScalar a, double* y);
+  /// With a quotient that is not a positive number over a positive number x and r stay as they are.
+  void (*cg_update)(const DeviceSums& at, DeviceScalar a, const double* p, const double* q, double* x, double* r);
+  void (*bicgstab_direction)(const DeviceSums& at, double beta, double omega, const double* r, const double* v, double* p);
+  void (*bicgstab_update)(const DeviceSums& at, const BicgstabStep& step);
+  DeviceBasisTable basis;
+
+  /// Numbers of `partial` that one sum takes for vectors of this length.
+  std::int64_t (*parts)(std::int64_t n);
+  /// Memory of the host that the device writes.
+  double* (*allocate_totals)(int device, std::int64_t count);
+  void (*release_totals)(double* totals);
+  /// Until all that was queued on the device is done.
+  void (*wait)(int device);
+  /// A mark behind what is queued, which may be waited for while more is queued behind it.
+  void* (*make_mark)(int device);
+  void (*set_mark)(int device, void* mark);
+  void (*await_mark)(void* mark);
+  void (*release_mark)(void* mark);
+};
+
+/// Null when the build has no CUDA.
+const DeviceVectorKernels* device_vector_kernels();
+/// Its part on bases; only where there is CUDA.
+DeviceBasisTable device_basis_kernels();
+
+}  // namespace echelon

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/krylov/device_vector_work.hpp"
+
+#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/base/transfers.hpp"
+
+namespace echelon {
+namespace {
+
+/// Kernels that do several columns at once write the sums of columns that are not there, too.
+constexpr int sums_in_vain = 16;
+
+const DeviceVectorKernels& kernels() {
+  const DeviceVectorKernels* found = device_vector_kernels();
+  if (!found) throw Error(ErrorCode::device, "vectors on a GPU: this build of echelon has no CUDA");
+  return *found;
+}
+
+}  // namespace
+
+DeviceVectorWork::DeviceVectorWork(std::int64_t n, int sums, Device device)
+    : kernels_(kernels()),
+      partial_(kernels_.parts(n) * (sums + sums_in_vain), device),
+      totals_(kernels_.allocate_totals(device.index, sums), kernels_.release_totals),
+      at_{device.index, n, partial_.data(), totals_.get(), nullptr} {}
+
+std::span<const double> DeviceVectorWork::totals(int count) const {
+  kernels_.wait(at_.device);
+  count_wait(count);
+  return {totals_.get(), static_cast<std::size_t>(count)};
+}
+
+double DeviceVectorWork::largest(const double* x) const {
+  count_wait(1);
+  return cuda_backend()->largest(at_.device, x, at_.n);
+}
+
+QueuedSums::QueuedSums(const DeviceVectorWork& work, int slots)
+    : work_(work),
+      totals_(work.run().allocate_totals(work.at().device, slots), work.run().release_totals),
+      kept_(slots, Device{Device::Kind::cuda, work.at().device}),
+      mark_(work.run().make_mark(work.at().device), work.run().release_mark) {}
+
+DeviceSums QueuedSums::into(int slot) const {
+  DeviceSums at = work_.at();
+  at.totals = totals_.get() + slot;
+  at.kept = const_cast<double*>(kept_.data()) + slot;
+  return at;
+}
+
+void QueuedSums::dot(const Vector<double>& x, const Vector<double>& y, int slot) const {
+  work_.run().dot(into(slot), x.data(), y.data());
+}
+
+void QueuedSums::xpay(const Vector<double>& x, Quotient a, Vector<double>& y) const {
+  work_.run().xpay(work_.at(), x.data(), scalar(a), y.data());
+}
+
+void QueuedSums::cg_update(Quotient a, const CgVectors& v, int slot) const {
+  work_.run().cg_update(into(slot), scalar(a), v.p.data(), v.q.data(), v.x.data(), v.r.data());
+}
+
+DeviceScalar QueuedSums::scalar(Quotient a) const { return {0, kept_.data() + a.over, kept_.data() + a.under}; }
+
+void QueuedSums::set_mark() const { work_.run().set_mark(work_.at().device, mark_.get()); }
+
+void QueuedSums::await_mark(int scalars) const {
+  work_.run().await_mark(mark_.get());
+  count_wait(scalars);
+}
+
+void DeviceVectorWork::clear(double* x) const { cuda_backend()->fill(at_.device, x, at_.n, 0); }
+
+}  // namespace echelon

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What VectorOps holds when its vectors are on a GPU: the kernels, scratch for their sums, and the memory through which a
+// total reaches the host. Waiting for totals is counted (base/transfers.hpp). Private to vector_ops.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "echelon/base/array.hpp"
+#include "echelon/krylov/device_vector_kernels.hpp"
+
+namespace echelon {
+
+class DeviceVectorWork {
+ public:
+  /// `sums`: the most one call has. Throws Error(device) when the build has no CUDA.
+  DeviceVectorWork(std::int64_t n, int sums, Device device);
+
+  const DeviceVectorKernels& run() const { return kernels_; }
+  const DeviceSums& at() const { return at_; }
+  /// The totals of the last reduction, once they are there.
+  std::span<const double> totals(int count) const;
+  double largest(const double* x) const;
+  /// x ← 0
+  void clear(double* x) const;
+
+ private:
+  const DeviceVectorKernels& kernels_;
+  Array<double> partial_;
+  std::unique_ptr<double, void (*)(double*)> totals_;
+  DeviceSums at_;
+};
+
+/// Sums that stay on the GPU as factors of later work, in numbered slots, so that a whole iteration is queued without the
+/// host; the host reads them behind a mark, while what was queued after it runs.
+class QueuedSums {
+ public:
+  QueuedSums(const DeviceVectorWork& work, int slots);
+
+  /// The sum of one slot over that of another.
+  struct Quotient {
+    int over, under;
+  };
+  struct CgVectors {
+    const Vector<double>&p, &q;
+    Vector<double>&x, &r;
+  };
+  void dot(const Vector<double>& x, const Vector<double>& y, int slot) const;
+  /// y ← x + a y
+  void xpay(const Vector<double>& x, Quotient a, Vector<double>& y) const;
+  /// x ← x + a p, r ← r − a q, and r·r; x and r stay unless both numbers of a are positive and finite.
+  void cg_update(Quotient a, const CgVectors& v, int slot) const;
+
+  void set_mark() const;
+  /// Until all before the mark is done; `scalars` is how many slots will be read.
+  void await_mark(int scalars) const;
+  double operator[](int slot) const { return totals_.get()[slot]; }
+
+ private:
+  DeviceSums into(int slot) const;
+  DeviceScalar scalar(Quotient a) const;
+
+  const DeviceVectorWork& work_;
+  std::unique_ptr<double, void (*)(double*)> totals_;
+  Array<double> kept_;
+  std::unique_ptr<void, void (*)(void*)> mark_;
+};
+
+}  // namespace echelon

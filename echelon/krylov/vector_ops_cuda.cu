@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of device_vector_kernels.hpp; what works on a basis is in basis_kernels_cuda.cu.
+// Bytes an element: dot 16, axpy 24, cg_update 48.
+#include "echelon/krylov/reduction_cuda.cuh"
+
+namespace echelon {
+namespace {
+
+using device::reduce;
+
+constexpr int map_threads = 256, map_together = 4;
+
+/// The number a factor stands for.
+__device__ __forceinline__ double value_of(const DeviceScalar& a) { return a.over ? *a.over / *a.under : a.value; }
+
+struct Nothing {};
+
+struct Dot {
+  static constexpr int sums = 1;
+  const double *x, *y;
+  struct Loaded {
+    double x, y;
+  };
+  __device__ Nothing start() const { return {}; }
+  __device__ Loaded load(std::int64_t i) const { return {x[i], y[i]}; }
+  __device__ void use(std::int64_t, const Loaded& in, Nothing, double (&sum)[sums]) const {
+    sum[0] = fma(in.x, in.y, sum[0]);
+  }
+};
+
+/// {x·y, x·x}
+struct DotAndSquare {
+  static constexpr int sums = 2;
+  const double *x, *y;
+  using Loaded = Dot::Loaded;
+  __device__ Nothing start() const { return {}; }
+  __device__ Loaded load(std::int64_t i) const { return {x[i], y[i]}; }
+  __device__ void use(std::int64_t, const Loaded& in, Nothing, double (&sum)[sums]) const {
+    sum[0] = fma(in.x, in.y, sum[0]);
+    sum[1] = fma(in.x, in.x, sum[1]);
+  }
+};
+
+struct ScaledSquare {
+  static constexpr int sums = 1;
+  double a;
+  const double* x;
+  using Loaded = double;
+  __device__ Nothing start() const { return {}; }
+  __device__ double load(std::int64_t i) const { return x[i]; }
+  __device__ void use(std::int64_t, double in, Nothing, double (&sum)[sums]) const {
+    const double scaled = a * in;
+    sum[0] = fma(scaled, scaled, sum[0]);
+  }
+};
+
+struct CgUpdate {
+  static constexpr int sums = 1;
+  DeviceScalar a;
+  const double *p, *q;
+  double *x, *r;
+  struct Loaded {
+    double p, q, x, r;
+  };
+  struct Shared {
+    double alpha;
+    bool valid;
+  };
+  __device__ Shared start() const {
+    const bool positive = !a.over || (*a.over > 0 && *a.under > 0 && isfinite(*a.over) && isfinite(*a.under));
+    return {value_of(a), positive};
+  }
+  __device__ Loaded load(std::int64_t i) const { return {p[i], q[i], x[i], r[i]}; }
+  __device__ void use(std::int64_t i, const Loaded& in, const Shared& by, double (&sum)[sums]) const {
+    const double left = by.valid ? fma(-by.alpha, in.q, in.r) : in.r;
+    if (by.valid) {
+      x[i] = fma(by.alpha, in.p, in.x);
+      r[i] = left;
+    }
+    sum[0] = fma(left, left, sum[0]);
+  }
+};
+
+/// {shadow·r, r·r}
+struct BicgstabUpdate {
+  static constexpr int sums = 2;
+  BicgstabStep step;
+  struct Loaded {
+    double p_hat, s_hat, t, shadow, x, r;
+  };
+  __device__ Nothing start() const { return {}; }
+  __device__ Loaded load(std::int64_t i) const {
+    return {step.p_hat[i], step.s_hat[i], step.t[i], step.shadow[i], step.x[i], step.r[i]};
+  }
+  __device__ void use(std::int64_t i, const Loaded& in, Nothing, double (&sum)[sums]) const {
+    step.x[i] = fma(step.omega, in.s_hat, fma(step.alpha, in.p_hat, in.x));
+    const double left = fma(-step.omega, in.t, in.r);
+    step.r[i] = left;
+    sum[0] = fma(in.shadow, left, sum[0]);
+    sum[1] = fma(left, left, sum[1]);
+  }
+};
+
+/// Work has Loaded, start(), load(i) and use(i, loaded, shared).
+template <class Work>
+__global__ void __launch_bounds__(map_threads) map_kernel(const __grid_constant__ Work work, std::int64_t n) {
+  const auto shared = work.start();
+  const std::int64_t first = blockIdx.x * std::int64_t{map_threads} * map_together + threadIdx.x;
+  typename Work::Loaded in[map_together];
+#pragma unroll
+  for (int k = 0; k < map_together; ++k) {
+    if (first + k * map_threads < n) in[k] = work.load(first + k * map_threads);
+  }
+#pragma unroll
+  for (int k = 0; k < map_together; ++k) {
+    if (first + k * map_threads < n) work.use(first + k * map_threads, in[k], shared);
+  }
+}
+
+template <class Work>
+void map(const DeviceSums& at, const Work& work, const char* what) {
+  if (at.n == 0) return;
+  device::select(at);
+  constexpr std::int64_t a_block = std::int64_t{map_threads} * map_together;
+  map_kernel<<<static_cast<unsigned>((at.n + a_block - 1) / a_block), map_threads>>>(work, at.n);
+  check_cuda(cudaGetLastError(), what);
+}
+
+/// y ← y + a x
+struct Axpy {
+  double a;
+  const double* x;
+  double* y;
+  using Loaded = Dot::Loaded;
+  __device__ Nothing start() const { return {}; }
+  __device__ Loaded load(std::int64_t i) const { return {x[i], y[i]}; }
+  __device__ void use(std::int64_t i, const Loaded& in, Nothing) const { y[i] = fma(a, in.x, in.y); }
+};
+
+/// y ← x + a y
+struct Xpay {
+  DeviceScalar a;
+  const double* x;
+  double* y;
+  using Loaded = Dot::Loaded;
+  __device__ double start() const { return value_of(a); }
+  __device__ Loaded load(std::int64_t i) const { return {x[i], y[i]}; }
+  __device__ void use(std::int64_t i, const Loaded& in, double by) const { y[i] = fma(by, in.y, in.x); }
+};
+
+/// p ← r + beta (p − omega v)
+struct BicgstabDirection {
+  double beta, omega;
+  const double *r, *v;
+  double* p;
+  struct Loaded {
+    double r, v, p;
+  };
+  __device__ Nothing start() const { return {}; }
+  __device__ Loaded load(std::int64_t i) const { return {r[i], v[i], p[i]}; }
+  __device__ void use(std::int64_t i, const Loaded& in, Nothing) const { p[i] = fma(beta, fma(-omega, in.v, in.p), in.r); }
+};
+
+void dot(const DeviceSums& at, const double* x, const double* y) { reduce(at, Dot{x, y}, "dot"); }
+void dot_and_square(const DeviceSums& at, const double* x, const double* y) {
+  reduce(at, DotAndSquare{x, y}, "dot_and_square");
+}
+void scaled_square(const DeviceSums& at, double a, const double* x) { reduce(at, ScaledSquare{a, x}, "scaled_square"); }
+void axpy(const DeviceSums& at, double a, const double* x, double* y) { map(at, Axpy{a, x, y}, "axpy"); }
+void xpay(const DeviceSums& at, const double* x, DeviceScalar a, double* y) { map(at, Xpay{a, x, y}, "xpay"); }
+void cg_update(const DeviceSums& at, DeviceScalar a, const double* p, const double* q, double* x, double* r) {
+  reduce(at, CgUpdate{a, p, q, x, r}, "cg_update");
+}
+void bicgstab_direction(const DeviceSums& at, double beta, double omega, const double* r, const double* v, double* p) {
+  map(at, BicgstabDirection{beta, omega, r, v, p}, "bicgstab_direction");
+}
+void bicgstab_update(const DeviceSums& at, const BicgstabStep& step) { reduce(at, BicgstabUpdate{step}, "bicgstab_update"); }
+
+std::int64_t parts(std::int64_t n) { return device::blocks_of(n); }
+
+double* allocate_totals(int device, std::int64_t count) {
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  void* memory = nullptr;
+  check_cuda(cudaHostAlloc(&memory, static_cast<std::size_t>(count) * sizeof(double), cudaHostAllocDefault),
+             "cudaHostAlloc");
+  return static_cast<double*>(memory);
+}
+
+void release_totals(double* totals) { cudaFreeHost(totals); }
+
+void wait(int device) {
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  check_cuda(cudaStreamSynchronize(nullptr), "the vector work");
+}
+
+void* make_mark(int device) {
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  return event;
+}
+
+void set_mark(int device, void* mark) {
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  check_cuda(cudaEventRecord(static_cast<cudaEvent_t>(mark)), "cudaEventRecord");
+}
+
+void await_mark(void* mark) { check_cuda(cudaEventSynchronize(static_cast<cudaEvent_t>(mark)), "the vector work"); }
+
+void release_mark(void* mark) { cudaEventDestroy(static_cast<cudaEvent_t>(mark)); }
+
+}  // namespace
+
+const DeviceVectorKernels* device_vector_kernels() {
+  static const DeviceVectorKernels table{dot,
+                                         dot_and_square,
+                                         scaled_square,
+                                         axpy,
+                                         xpay,
+                                         cg_update,
+                                         bicgstab_direction,
+                                         bicgstab_update,
+                                         device_basis_kernels(),
+                                         parts,
+                                         allocate_totals,
+                                         release_totals,
+                                         wait,
+                                         make_mark,
+                                         set_mark,
+                                         await_mark,
+                                         release_mark};
+  return &table;
+}
+
+}  // namespace echelon

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/krylov/device_vector_kernels.hpp"
+
+namespace echelon {
+const DeviceVectorKernels* device_vector_kernels() { return nullptr; }
+}  // namespace echelon

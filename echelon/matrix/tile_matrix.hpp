@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A matrix on a structured grid in tile order (tile_order.hpp), on a GPU or, for tests, on the host: y = A x and b − A x on
+// vectors in the same order, so that product, sweeps and vector work need no conversions. The order of the points is that of
+// the stencil grown by the level of fill of the factorization that goes with it; only A's own entries are stored.
+// Every row is summed as in user order: same bits. Bytes a point: 8 b² an entry and 16 b, and 8 a line of a (tile, level).
+#pragma once
+
+#include <vector>
+
+#include "echelon/matrix/operator.hpp"
+#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/tile_convert.hpp"
+#include "echelon/matrix/tile_order.hpp"
+#include "echelon/matrix/tile_product_view.hpp"
+
+namespace echelon {
+
+class TileMatrix final : public Operator<double> {
+ public:
+  using V = Vector<double>;
+  /// Throws Error(device) without such a device, will_not_fit without room on it.
+  TileMatrix(const StructMatrix<double>& A, int fill, Device device);
+  TileMatrix(const TileMatrix&) = delete;
+  TileMatrix& operator=(const TileMatrix&) = delete;
+
+  /// New values, same shape (Error(structure) otherwise).
+  void assign(const StructMatrix<double>& A);
+
+  std::int64_t rows() const override { return order_.grid().points() * order_.dof(); }
+  void apply(const V& x, V& y) const override;
+  void residual(const V& b, const V& x, V& r) const override { careful_residual(b, x, r); }
+  void careful_residual(const V& b, const V& x, V& r) const override;
+  double norm_inf() const override;
+  Device device() const override { return order_.device(); }
+  bool has_own_order() const override { return true; }
+  std::int64_t kept_size() const override { return order_.vector_scalars(); }
+  void keep(const V& natural, V& kept) const override { conversion_.vector_to_tiles(natural, kept); }
+  void give_back(const V& kept, V& natural) const override { conversion_.vector_to_user(kept, natural); }
+
+  const Grid& grid() const { return order_.grid(); }
+  const Stencil& stencil() const { return order_.stencil(); }
+  int dof() const { return order_.dof(); }
+  int fill() const { return fill_; }
+  TileShape tile_shape() const { return shape_; }
+  /// Values for the grown stencil in the order of the same tiles, entries that A lacks as zero: what a factorization begins
+  /// with. Queued on a GPU.
+  void grow(const TileOrder& grown, double* values) const;
+  std::int64_t bytes() const { return values_.bytes() + line_zero_.bytes() + order_.bytes(); }
+
+ private:
+  TileProductView matrix_view() const;
+  TileProductView view(const V& x, V& y) const;
+  void check_vector(const char* what, const V& v) const;
+
+  int fill_;
+  TileShape shape_;
+  TileOrder order_;
+  TileConversion conversion_;
+  Array<double> values_;
+  Array<TileNeighbour> neighbours_;
+  Array<std::int64_t> line_zero_;
+  mutable Array<int> growth_;  // entry of A for each of the grown stencil, −1 without; as last asked for
+};
+
+}  // namespace echelon

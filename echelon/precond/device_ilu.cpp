@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Checks, allocation and the order of the steps: A into the grown order → factor by the policy → narrow storage → sweeps.
+#include "echelon/precond/device_ilu.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
+#include "echelon/factor/stencil_fill.hpp"
+#include "echelon/factor/wavefront_factor.hpp"
+#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/report/timer.hpp"
+#include "echelon/sweep/wavefront_sweep.hpp"
+
+namespace echelon {
+namespace {
+
+/// Throws where this factorization has no body.
+const TileMatrix& checked(const TileMatrix& A, const IluOptions& options) {
+  check_options(options);
+  if (A.device().is_host()) throw Error(ErrorCode::bad_argument, "ILU on a GPU: the matrix is on the host");
+  if (options.ordering != Ordering::natural) {
+    throw Error(ErrorCode::bad_argument, "ILU on a GPU: a structured matrix is factored in natural order; got rcm");
+  }
+  if (A.fill() != options.fill) {
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("ILU({}) on a GPU: the matrix was put into the order of fill {}", options.fill, A.fill()));
+  }
+  return A;
+}
+
+/// A power of two near 1/‖A‖: U times it and D⁻¹ divided by it are of size 1, and L's right-hand side is taken times it.
+double scale_for(double norm) { return norm > 0 && std::isfinite(norm) ? std::exp2(-std::round(std::log2(norm))) : 1; }
+
+}  // namespace
+
+struct DeviceIlu::Impl {
+  IluOptions options;
+  Stencil stencil;  // A's
+  TileOrder order;  // of the grown one
+  WavefrontFactor<double> factorization;
+  Array<double> values;
+  Array<std::byte> narrow;
+  Stored stored = Stored::fp64;
+  double r_scale = 1;
+  std::unique_ptr<WavefrontSweep<double>> sweep;  // of what is stored
+  FactorReport report;
+
+  Impl(const TileMatrix& A, const IluOptions& options_, bool positive)
+      : options(options_),
+        stencil(A.stencil()),
+        order(A.grid(), grown(A.stencil(), options.fill), A.dof(), A.tile_shape(), A.device()),
+        factorization(order, options, positive) {
+    report.fill_ratio = static_cast<double>(neighbours_inside(A.grid(), order.stencil().offsets())) /
+                        static_cast<double>(neighbours_inside(A.grid(), stencil.offsets()));
+  }
+
+  void factor(const TileMatrix& A) {
+    const Timer timer;
+    make_room();
+    A.grow(order, values.data());
+    sweep_with(Stored::fp64);
+    factorization.factor(values.data(), {[&](double* again) { A.grow(order, again); }, [&] { return inverse_norm(A); }},
+                         report);
+    report.precision = word(Stored::fp64);
+    if (report.ok && bytes_of(options.precision) < bytes_of(Stored::fp64)) store_narrow();
+    report.bytes = values.bytes() + narrow.bytes() + order.bytes() + factorization.bytes() + sweep->bytes();
+    report.numeric_seconds = timer.seconds();
+  }
+
+  void make_room() {
+    narrow = Array<std::byte>();
+    r_scale = 1;
+    if (values.size() == order.matrix_scalars()) return;
+    const std::int64_t kept =
+        bytes_of(options.precision) < bytes_of(Stored::fp64) ? order.matrix_scalars() * bytes_of(options.precision) : 0;
+    require_memory(order.matrix_scalars() * 8 + kept, fmt::format("ILU({})", options.fill), order.device());
+    values = Array<double>(order.matrix_scalars(), order.device());
+  }
+
+  void sweep_with(Stored kind) {
+    if (sweep && stored == kind) return;
+    stored = kind;
+    sweep = std::make_unique<WavefrontSweep<double>>(order, SweepChoice{kind});
+  }
+
+  void apply(const double* r, double* z) const {
+    const void* factors = narrow.empty() ? static_cast<const void*>(values.data()) : narrow.data();
+    sweep->lower(factors, r, z, r_scale);
+    sweep->upper(factors, z, z);
+  }
+
+  /// ‖(LU)⁻¹ e‖∞ of the factors in FP64.
+  double inverse_norm(const TileMatrix& A) const {
+    const CudaBackend& gpu = *cuda_backend();
+    const int index = order.device().index;
+    Array<double> ones(A.rows(), order.device()), probe(A.kept_size(), order.device());
+    gpu.fill(index, ones.data(), ones.size(), 1);
+    A.keep(ones, probe);
+    apply(probe.data(), probe.data());
+    const double largest = gpu.largest(index, probe.data(), probe.size());
+    return std::isfinite(largest) ? largest : std::numeric_limits<double>::infinity();
+  }
+
+  /// Keeps the factors as asked for, or in FP32 when values leave that range, and says so.
+  void store_narrow() {
+    const double scale = scale_for(factorization.norm());
+    const PartScales scales{1, 1 / scale, scale};
+    for (Stored kind = options.precision;; kind = Stored::fp32) {
+      narrow = Array<std::byte>(order.matrix_scalars() * bytes_of(kind), order.device());
+      const std::int64_t lost = narrow_tiles(order, values, scales, kind, narrow);
+      if (lost == 0) {
+        sweep_with(kind);
+        r_scale = scale;
+        report.precision = word(kind);
+        values = Array<double>();
+        report.remarks.emplace_back("refactor allocates the wide factors again while it works");
+        return;
+      }
+      report.remarks.push_back(fmt::format("{} values of the factors leave the range of {}", lost, word(kind)));
+      narrow = Array<std::byte>();
+      if (kind == Stored::fp32) return;
+    }
+  }
+};
+
+DeviceIlu::DeviceIlu(const TileMatrix& A, const IluOptions& options, bool positive) {
+  const Timer timer;
+  impl_ = std::make_unique<Impl>(checked(A, options), options, positive);
+  impl_->report.symbolic_seconds = timer.seconds();
+  impl_->factor(A);
+}
+DeviceIlu::DeviceIlu(DeviceIlu&&) noexcept = default;
+DeviceIlu& DeviceIlu::operator=(DeviceIlu&&) noexcept = default;
+DeviceIlu::~DeviceIlu() = default;
+
+void DeviceIlu::apply(const Vector<double>& r, Vector<double>& z) const {
+  if (!impl_->report.ok) {
+    throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + impl_->report.message);
+  }
+  const Device device = impl_->order.device();
+  if (r.device() != device || z.device() != device) {
+    throw Error(ErrorCode::device, fmt::format("mixing places: the ILU is on {}, r on {}, z on {}", device.name(),
+                                               r.device().name(), z.device().name()));
+  }
+  const std::int64_t size = impl_->order.vector_scalars();
+  if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
+  if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
+  impl_->apply(r.data(), z.data());
+}
+
+void DeviceIlu::settle() const {
+  if (impl_->report.ok) impl_->sweep->check();
+}
+
+const FactorReport& DeviceIlu::report() const { return impl_->report; }
+
+const FactorReport& DeviceIlu::refactor(const TileMatrix& A) {
+  const bool same = A.grid() == impl_->order.grid() && A.dof() == impl_->order.dof() && A.fill() == impl_->options.fill &&
+                    A.device() == impl_->order.device() && A.stencil().size() == impl_->stencil.size();
+  if (!same)
+    throw Error(ErrorCode::structure, "refactor on a GPU needs the first matrix' grid, stencil, block size and place");
+  impl_->report.symbolic_seconds = 0;
+  impl_->factor(A);
+  return impl_->report;
+}
+
+}  // namespace echelon

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which preconditioners of the registry have a body on a GPU for a structured matrix, and their making there.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "echelon/matrix/tile_matrix.hpp"
+#include "echelon/precond/auto_rule.hpp"
+
+namespace echelon {
+
+/// Why this choice runs on the host only, as a clause ("jacobi has no version for a GPU"); empty when a GPU can.
+std::string host_only(const AutoChoice& choice, const Stencil& stencil);
+
+/// `on_gpu` is A there, in the order of the choice's fill. Throws as the host's version does.
+std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const StructMatrix<double>& A,
+                                                    const TileMatrix& on_gpu);
+
+}  // namespace echelon

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whole solves on a GPU beside the host's: the same reasons, iterations (±1: sums run in another order of the rows), answers
+// and honesty, for the kinds of problem of table 4, all solvers and storage precisions; and how little passes between the
+// two while a solver runs. Skipped where there is no GPU.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "echelon/base/error.hpp"
+#include "echelon/krylov/auto_solve.hpp"
+#include "echelon/precond/device_ilu.hpp"
+#include "echelon/precond/jacobi.hpp"
+#include "echelon/problem/problems.hpp"
+#include "tests/gpu/needs_gpu.hpp"
+
+namespace echelon {
+namespace {
+
+using V = Vector<double>;
+using DeviceKrylov = GpuTest;
+
+struct Solved {
+  Report report;
+  V x;
+};
+
+double true_residual(const StructMatrix<double>& A, const V& b, const V& x) {
+  V r(b.size());
+  A.careful_residual(b, x, r);
+  double square = 0, of_b = 0;
+  for (std::int64_t i = 0; i < r.size(); ++i) square += r[i] * r[i], of_b += b[i] * b[i];
+  return std::sqrt(square / of_b);
+}
+
+struct Setting {
+  std::string solver;
+  IluOptions ilu = {};
+  bool positive = false;
+  KrylovOptions krylov = {};
+};
+
+Solved on_host(const StructMatrix<double>& A, const V& b, const Setting& by) {
+  const Ilu<double> M = by.positive ? ic(A, by.ilu) : ilu(A, by.ilu);
+  V x(A.rows(), 0.0);
+  // The GPU has plain CG and whole products.
+  KrylovOptions options = by.krylov;
+  options.cg_form = CgForm::plain;
+  options.product = Product::full;
+  Report report = solve(by.solver, A, b, x, M, options);
+  return {std::move(report), std::move(x)};
+}
+
+Solved on_gpu(const StructMatrix<double>& A, const V& b, const Setting& by) {
+  const Device gpu = Device::cuda();
+  const TileMatrix tiles(A, by.ilu.fill, gpu);
+  const DeviceIlu M(tiles, by.ilu, by.positive);
+  const V there = b.to(gpu);
+  V x(A.rows(), 0.0, gpu);
+  Report report = solve(by.solver, tiles, there, x, M, by.krylov);
+  return {std::move(report), x.to(Device::host())};
+}
+
+/// Short recurrences that wander (BiCGStab) may part by more than one iteration; `slack` says by how many.
+void expect_same_solve(const StructMatrix<double>& A, const Setting& by, std::int64_t slack, const std::string& about) {
+  const V b(A.rows(), 1.0);
+  const Solved host = on_host(A, b, by), gpu = on_gpu(A, b, by);
+  EXPECT_EQ(gpu.report.converged, host.report.converged) << about << ": " << gpu.report.message;
+  EXPECT_EQ(gpu.report.reason, host.report.reason) << about << ": " << gpu.report.message;
+  EXPECT_LE(std::abs(gpu.report.iterations - host.report.iterations), slack)
+      << about << ": " << gpu.report.iterations << " on the GPU, " << host.report.iterations << " on the host";
+  EXPECT_NEAR(gpu.report.relative_residual, true_residual(A, b, gpu.x), 1e-6 * gpu.report.relative_residual) << about;
+  if (!gpu.report.converged) return;
+  EXPECT_LE(true_residual(A, b, gpu.x), by.krylov.rtol * (1 + 1e-10)) << about;
+  double apart = 0, largest = 0;
+  for (std::int64_t i = 0; i < b.size(); ++i) {
+    apart = std::max(apart, std::abs(gpu.x[i] - host.x[i]));
+    largest = std::max(largest, std::abs(host.x[i]));
+  }
+  EXPECT_LE(apart, 1e-3 * largest) << about;
+  EXPECT_EQ(gpu.report.preconditioner.precision, host.report.preconditioner.precision) << about;
+}
+
+TEST_F(DeviceKrylov, ConjugateGradientsOnSymmetricProblems) {
+  for (const int fill : {0, 1}) {
+    const Setting by{"cg", {.fill = fill}, true};
+    expect_same_solve(problems::poisson({41, 42, 43}, stencils::star7()), by, 1, "poisson star7");
+    expect_same_solve(problems::poisson({41, 42, 43}, stencils::box27()), by, 1, "poisson box27");
+    expect_same_solve(problems::poisson({200, 201, 1}, stencils::star5()), by, 1, "poisson star5");
+    expect_same_solve(problems::variable_poisson({41, 42, 43}, stencils::star7()), by, 1, "varpoisson star7");
+  }
+}
+
+TEST_F(DeviceKrylov, GmresAndFlexibleGmres) {
+  for (const char* solver : {"gmres", "fgmres"}) {
+    for (const BasisPrecision basis : {BasisPrecision::fp64, BasisPrecision::fp32}) {
+      Setting by{solver};
+      by.krylov.restart = 30;
+      by.krylov.basis = basis;
+      expect_same_solve(problems::convection_diffusion({41, 42, 43}, stencils::star7()), by, 1, "convdiff");
+      expect_same_solve(problems::navier_stokes({17, 18, 19}), by, 1, "navierstokes");
+      expect_same_solve(problems::euler({17, 18, 19}), by, 1, "euler");
+      expect_same_solve(problems::cahn_hilliard({23, 24, 25}), by, 1, "cahnhilliard");
+    }
+  }
+}
+
+TEST_F(DeviceKrylov, GmresFromTheLeft) {
+  Setting by{"gmres"};
+  by.krylov.side = Side::left;
+  expect_same_solve(problems::convection_diffusion({31, 32, 33}, stencils::star7()), by, 1, "convdiff from the left");
+}
+
+TEST_F(DeviceKrylov, Bicgstab) {
+  const Setting by{"bicgstab"};
+  expect_same_solve(problems::convection_diffusion({41, 42, 43}, stencils::star7()), by, 3, "convdiff");
+  expect_same_solve(problems::navier_stokes({17, 18, 19}), by, 2, "navierstokes");
+  expect_same_solve(problems::random({33, 34, 35}, stencils::star13(), 3, 5), by, 2, "random");
+}
+
+TEST_F(DeviceKrylov, NarrowFactorsUnderDoubleVectors) {
+  for (const Stored stored : {Stored::fp32, Stored::bf16, Stored::fp16}) {
+    Setting cg{"cg", {}, true}, gmres{"gmres"};
+    cg.ilu.precision = gmres.ilu.precision = stored;
+    expect_same_solve(problems::poisson({41, 42, 43}, stencils::star7()), cg, 1, word(stored));
+    expect_same_solve(problems::navier_stokes({17, 18, 19}), gmres, 1, word(stored));
+  }
+}
+
+TEST_F(DeviceKrylov, EndsForTheSameReasons) {
+  const auto A = problems::poisson({31, 32, 33}, stencils::star7());
+  const V b(A.rows(), 1.0);
+  Setting few{"cg", {}, true};
+  few.krylov.max_it = 5;
+  expect_same_solve(A, few, 0, "few iterations");
+  few.solver = "gmres";
+  expect_same_solve(A, few, 0, "few iterations of gmres");
+  Setting stopped{"cg", {}, true};
+  stopped.krylov.monitor = [](std::int64_t iteration, double) {
+    return iteration == 7 ? Verdict::interrupt : Verdict::proceed;
+  };
+  expect_same_solve(A, stopped, 0, "interrupted");
+  Setting absolute{"gmres"};
+  absolute.krylov.rtol = 0;
+  absolute.krylov.atol = 1e-3;
+  EXPECT_EQ(on_gpu(A, b, absolute).report.reason, Reason::atol);
+  Setting backward{"cg", {}, true};
+  backward.krylov.nrbe = 1e-6;
+  backward.krylov.rtol = 1e-14;
+  EXPECT_EQ(on_gpu(A, b, backward).report.reason, Reason::nrbe);
+  // Zero and a start that is the answer.
+  const Solved zero = on_gpu(A, V(A.rows(), 0.0), {"cg", {}, true});
+  EXPECT_TRUE(zero.report.converged);
+  for (const double value : zero.x) ASSERT_EQ(value, 0);
+}
+
+TEST_F(DeviceKrylov, AnIndefiniteMatrixIsSaidByConjugateGradients) {
+  auto A = problems::poisson({9, 10, 11}, stencils::star7());
+  for (std::int64_t point = 0; point < A.grid().points(); ++point) A.block(point, A.stencil().center())[0] = 3;
+  const Device gpu = Device::cuda();
+  const TileMatrix tiles(A, 0, gpu);
+  const Identity<double> none;
+  const V b = V(A.rows(), 1.0).to(gpu);
+  V x(A.rows(), 0.0, gpu);
+  const Report report = cg(tiles, b, x, none);
+  EXPECT_FALSE(report.converged);
+  EXPECT_EQ(report.reason, Reason::indefinite_matrix) << report.message;
+}
+
+TEST_F(DeviceKrylov, AFailedFactorizationEndsTheSolve) {
+  auto A = problems::poisson({9, 10, 11}, stencils::star7());
+  A.block(321, A.stencil().center())[0] = 0;
+  Setting by{"gmres", {.shift = ShiftPolicy::none}};
+  A.block(0, A.stencil().center())[0] = 0;
+  const V b(A.rows(), 1.0);
+  const Solved host = on_host(A, b, by), gpu = on_gpu(A, b, by);
+  EXPECT_EQ(gpu.report.reason, Reason::pc_failed);
+  EXPECT_EQ(gpu.report.reason, host.report.reason);
+  EXPECT_EQ(gpu.report.message, host.report.message);
+}
+
+TEST_F(DeviceKrylov, ANullSpaceIsProjectedOut) {
+  // Neumann: rows of a cube that sum to zero.
+  const Grid grid{15, 16, 17};
+  StructMatrix<double> A(grid, stencils::star7());
+  A.fill([&](std::int64_t i, std::int64_t j, std::int64_t k, int entry, std::span<double> block) {
+    if (entry != A.stencil().center()) {
+      block[0] = -1;
+      return;
+    }
+    block[0] = 0;
+    for (const Offset& o : A.stencil().offsets()) block[0] += grid.contains(i + o.x, j + o.y, k + o.z);
+    block[0] -= 1;
+  });
+  const Device gpu = Device::cuda();
+  V b(A.rows());
+  for (std::int64_t i = 0; i < b.size(); ++i) b[i] = std::sin(static_cast<double>(i));
+  const V ones(A.rows(), 1.0), ones_there = ones.to(gpu), b_there = b.to(gpu);
+  const TileMatrix tiles(A, 0, gpu);
+  const Identity<double> none;
+  V x(A.rows(), 0.0), x_there(A.rows(), 0.0, gpu);
+  KrylovOptions options;
+  options.null_space = &ones;
+  const Report host = cg(A, b, x, none, options);
+  options.null_space = &ones_there;
+  const Report there = cg(tiles, b_there, x_there, none, options);
+  EXPECT_TRUE(there.converged) << there.message;
+  EXPECT_LE(std::abs(there.iterations - host.iterations), 1);
+}
+
+TEST_F(DeviceKrylov, MixedPlacesAreRefused) {
+  const auto A = problems::poisson({8, 8, 8}, stencils::star7());
+  const TileMatrix tiles(A, 0, Device::cuda());
+  const Identity<double> none;
+  const V b(A.rows(), 1.0);
+  V x(A.rows(), 0.0);
+  EXPECT_THROW((void)cg(tiles, b, x, none), Error);
+  const V there = b.to(Device::cuda());
+  EXPECT_THROW((void)cg(tiles, there, x, none), Error);
+  V bad(A.rows(), 1.0);
+  bad[77] = std::nan("");
+  const V bad_there = bad.to(Device::cuda());
+  V x_there = x.to(Device::cuda());
+  try {
+    (void)cg(tiles, bad_there, x_there, none);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::nonfinite_value);
+    EXPECT_NE(std::string(error.what()).find("77"), std::string::npos) << error.what();
+  }
+}
+
+/// No array passes between host and GPU inside an iteration; numbers do, a bounded number of times.
+TEST_F(DeviceKrylov, LittlePassesBetweenHostAndGpu) {
+  const auto A = problems::poisson({41, 42, 43}, stencils::star7());
+  const V b(A.rows(), 1.0);
+  struct Bound {
+    const char* solver;
+    std::int64_t waits_an_iteration;
+  };
+  for (const Bound& bound : {Bound{"cg", 1}, Bound{"gmres", 2}, Bound{"fgmres", 3}, Bound{"bicgstab", 4}}) {
+    Setting by{bound.solver};
+    by.krylov.rtol = 1e-10;
+    const Report report = on_gpu(A, b, by).report;
+    // At the ends: the input's finiteness, norms and true residuals, and whether a sweep had given up.
+    EXPECT_LE(report.transfers.waits, bound.waits_an_iteration * report.iterations + 16 * (report.restarts + 1))
+        << bound.solver << ", " << report.iterations << " iterations, " << report.restarts << " restarts";
+    EXPECT_LE(report.transfers.copies, 4 + 2 * (report.restarts + report.residual_replacements)) << bound.solver;
+    EXPECT_LE(report.transfers.bytes, 64 * report.transfers.copies) << bound.solver;
+    EXPECT_GT(report.iterations, 10) << bound.solver;
+  }
+}
+
+TEST_F(DeviceKrylov, TheAutomaticSolveRunsThere) {
+  const auto A = problems::variable_poisson({31, 32, 33}, stencils::star7());
+  const V b(A.rows(), 1.0);
+  V x(A.rows(), 0.0);
+  SolveRequest request;
+  request.device = Device::cuda();
+  const AutoOutcome outcome = solve_automatically(&A, b, x, request);
+  EXPECT_TRUE(outcome.report.converged) << outcome.report.message;
+  EXPECT_EQ(outcome.choice.solver, "cg");
+  EXPECT_LE(true_residual(A, b, x), 1e-8 * (1 + 1e-10));
+  request.wishes.pc = "jacobi";
+  EXPECT_THROW((void)solve_automatically(&A, b, x, request), Error);
+  const auto csr = to_block_csr(A);
+  request.wishes.pc = "ilu";
+  EXPECT_THROW((void)solve_automatically(&csr, b, x, request), Error);
+}
+
+TEST_F(DeviceKrylov, RepeatsToTheBit) {
+  const auto A = problems::navier_stokes({17, 18, 19});
+  const V b(A.rows(), 1.0);
+  const Solved first = on_gpu(A, b, {"gmres"}), second = on_gpu(A, b, {"gmres"});
+  EXPECT_EQ(first.report.history, second.report.history);
+  for (std::int64_t i = 0; i < b.size(); ++i) ASSERT_EQ(first.x[i], second.x[i]);
+}
+
+}  // namespace
+}  // namespace echelon
