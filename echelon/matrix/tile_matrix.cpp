@@ -163,12 +163,14 @@ void TileMatrix::careful_residual(const V& b, const V& x, V& r) const {
 }
 
 double TileMatrix::norm_inf() const {
-  V sums(kept_size(), 0.0, device());
+  V sums(kept_size(), device());
   const TileProductView v = view(sums, sums);
   if (!device().is_host()) {
+    cuda_backend()->fill(device().index, sums.data(), sums.size(), 0);
     kernels().row_sums(device().index, v);
     return cuda_backend()->largest(device().index, sums.data(), sums.size());
   }
+  sums.fill(0);
   rows_on_host<tile_product::SizeSum>(v);
   double top = 0;
   for (const double sum : sums) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of tile_product_view.hpp. A block of threads runs some levels of a tile; a thread keeps its line and row and
-// goes along the levels, neighbours in ŷ side by side, so that coefficients and most of x are read in whole sectors.
+// The kernels of tile_product_view.hpp. A block of threads runs some levels of a tile, neighbours in ŷ side by side, so that
+// coefficients and most of x are read in whole sectors.
 // Bytes a scalar row: 8 b an entry, and 16 (residual: 24); x of the neighbours comes from the caches.
 #include <cuda_runtime.h>
 
@@ -13,35 +13,35 @@ namespace echelon {
 namespace {
 
 constexpr int threads = 256;
-constexpr int levels_a_block = 8;
+/// Scalar rows that a block of threads is given, and the fewest levels.
+constexpr int rows_a_block = 4096, least_levels = 8;
 constexpr int table_threads = 128;
 constexpr int most_blocks_y = 65535;
 
 template <int B, class Sum>
-__global__ void __launch_bounds__(threads) rows_kernel(const __grid_constant__ TileProductView v) {
+__global__ void __launch_bounds__(threads) rows_kernel(const __grid_constant__ TileProductView v, int levels) {
   __shared__ std::int64_t origins[tile_product::around];
   const TileView& tiles = v.vector.tiles;
   const Wavefront& front = v.vector.front;
   const int b = B > 0 ? B : v.block;
-  const int lines = tiles.shape.y * tiles.shape.z;
+  const int slots = tiles.shape.y * tiles.shape.z * b;
   for (int t = blockIdx.y; t < tiles.count; t += gridDim.y) {
     const Tile tile = tiles.tiles[t];
-    const int first = static_cast<int>(blockIdx.x) * levels_a_block, last = min(first + levels_a_block, tile.levels);
+    const int first = static_cast<int>(blockIdx.x) * levels, last = min(first + levels, tile.levels);
     if (first >= last) continue;
     __syncthreads();
     if (threadIdx.x < tile_product::around) {
       origins[threadIdx.x] = tile_product::origin_around(v.vector, tile, static_cast<int>(threadIdx.x));
     }
     __syncthreads();
-    for (int slot = threadIdx.x; slot < lines * b; slot += threads) {
+    for (int item = threadIdx.x; item < slots * (last - first); item += threads) {
+      const int l = item / slots, slot = item - l * slots;
       const int n = slot / b, row = slot - n * b, in_z = n / tiles.shape.y;
       const int y = tile.y + n - in_z * tiles.shape.y, z = tile.z + in_z;
-      if (!front.has_line(y, z)) continue;
-      const tile_product::Line line{tile, origins, y, z};
-      const int begin = front.line_start(y, z) - tile.first_level;
-      for (int l = max(first, begin); l < min(last, begin + front.nx); ++l) {
-        tile_product::row<B, Sum>(v, line, tile.first_level + l, row);
-      }
+      const int level = tile.first_level + first + l;
+      const int i = level - front.line_start(y, z);
+      if (!front.has_line(y, z) || i < 0 || i >= front.nx) continue;
+      tile_product::row<B, Sum>(v, {tile, origins, y, z}, level, row);
     }
   }
 }
@@ -68,9 +68,11 @@ __global__ void grow_kernel(const __grid_constant__ TileProductView from, const 
 
 template <class Sum, int B>
 void launch(const TileProductView& v) {
-  const dim3 blocks(static_cast<unsigned>((v.longest + levels_a_block - 1) / levels_a_block),
+  const TileShape shape = v.vector.tiles.shape;
+  const int levels = std::max(least_levels, rows_a_block / (shape.y * shape.z * v.block));
+  const dim3 blocks(static_cast<unsigned>((v.longest + levels - 1) / levels),
                     static_cast<unsigned>(std::min(v.vector.tiles.count, most_blocks_y)));
-  rows_kernel<B, Sum><<<blocks, threads>>>(v);
+  rows_kernel<B, Sum><<<blocks, threads>>>(v, levels);
 }
 
 template <class Sum>

@@ -86,7 +86,9 @@ struct DeviceIlu::Impl {
   void sweep_with(Stored kind) {
     if (sweep && stored == kind) return;
     stored = kind;
-    sweep = std::make_unique<WavefrontSweep<double>>(order, SweepChoice{kind});
+    SweepChoice choice;
+    choice.stored = kind;
+    sweep = std::make_unique<WavefrontSweep<double>>(order, choice);
   }
 
   void apply(const double* r, double* z) const {
