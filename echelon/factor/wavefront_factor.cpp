@@ -59,12 +59,13 @@ struct WavefrontFactor<T>::Impl {
   Array<unsigned char> records, scratch;
   Array<FactorStatus> status;
   Array<unsigned> progress;
+  Array<int> team_order;
   WavefrontFactorView<T> view{};
   FactorLaunch launch;
   PivotLog log;
   FactorStatus found{};
 
-  Impl(const TileOrder& order_, const IluOptions& options_, bool positive_)
+  Impl(const TileOrder& order_, const IluOptions& options_, bool positive_, FactorKernel kernel)
       : order(order_),
         options(options_),
         positive(positive_),
@@ -78,9 +79,11 @@ struct WavefrontFactor<T>::Impl {
     }
     copy_plan();
     describe();
+    view.kernel = kernel;
     view.item_count = static_cast<int>(schedule_row(plan, 1).items.size());
     launch = kernels->plan(order.device().index, view);
     share_rows();
+    count_progress();
     view.scratch_bytes = launch.scratch_bytes;
     scratch = Array<unsigned char>(launch.scratch_bytes * (launch.generic ? launch.blocks : 0), order.device());
     view.scratch = scratch.data();
@@ -98,7 +101,6 @@ struct WavefrontFactor<T>::Impl {
     view.record_bytes = (static_cast<int>(sizeof(FactorRecord)) + 4 * shape_z + 15) / 16 * 16;
     records = Array<unsigned char>(order.runs() * view.record_bytes, device);
     status = Array<FactorStatus>(1, device);
-    progress = Array<unsigned>(order.vector().tiles.count, device);
   }
 
   void share_rows() {
@@ -110,6 +112,24 @@ struct WavefrontFactor<T>::Impl {
     view.center_group = schedule.center_group;
     view.groups = launch.groups;
     view.warps = launch.warps;
+  }
+
+  /// Room for what tiles or teams say of themselves, and the teams' order.
+  void count_progress() {
+    const Device device = order.device();
+    view.progress_count = order.vector().tiles.count;
+    if (launch.team_lines > 0) {
+      const Wavefront& front = order.vector().front;
+      const int in_plane = (front.rows_y() + launch.team_lines - 1) / launch.team_lines;
+      const TileSchedule schedule(front, order.stencil(), {launch.team_lines, 1});
+      std::vector<int> teams;
+      for (const Tile& t : schedule.tiles()) teams.push_back(t.z * in_plane + t.y / launch.team_lines);
+      team_order = on_device(teams, device);
+      view.teams = {team_order.data(), schedule.count(), in_plane};
+      view.progress_count = in_plane * front.nz;
+    }
+    progress = Array<unsigned>(view.progress_count, device);
+    view.progress = progress.data();
   }
 
   void describe() {
@@ -126,7 +146,6 @@ struct WavefrontFactor<T>::Impl {
     view.block = order.dof();
     view.diagonal_only = plan.diagonal_only;
     view.status = status.data();
-    view.progress = progress.data();
     view.patience = patience_nanoseconds;
     int far_y = 0, far_z = 0;
     for (int e = 0; const FactorEntry& o : entries_of(plan, front)) {
@@ -146,6 +165,7 @@ struct WavefrontFactor<T>::Impl {
     view.values = values;
     view.rules = {options.pivot_tolerance, attempt.shift, attempt.boost, positive, 1, nullptr};
     kernels->start(order.device().index, view, launch);
+    view.first_ticket = 0;
   }
 
   double norm() const { return std::bit_cast<double>(found.norm); }
@@ -177,9 +197,10 @@ struct WavefrontFactor<T>::Impl {
     report.fill = options.fill;
     report.block = order.dof();
     report.precision = sizeof(T) == 8 ? "fp64" : "fp32";
-    report.kernel =
-        !launch.generic ? fmt::format("tiles, b={}", order.dof()) : fmt::format("tiles, generic b={}", order.dof());
-    report.schedule = "tiles of lines";
+    report.kernel = launch.team_lines > 0 ? fmt::format("teams, tensor cores b={}", order.dof())
+                    : !launch.generic     ? fmt::format("tiles, b={}", order.dof())
+                                          : fmt::format("tiles, generic b={}", order.dof());
+    report.schedule = launch.team_lines > 0 ? "teams of lines" : "tiles of lines";
     report.levels = order.vector().front.levels();
     report.bytes = order.matrix_scalars() * static_cast<std::int64_t>(sizeof(T)) + order.bytes() + bytes();
     report.remarks.clear();
@@ -187,13 +208,13 @@ struct WavefrontFactor<T>::Impl {
 
   std::int64_t bytes() const {
     return entries.bytes() + items.bytes() + first_item.bytes() + pairs.bytes() + first_pair.bytes() + records.bytes() +
-           scratch.bytes() + status.bytes() + progress.bytes();
+           scratch.bytes() + status.bytes() + progress.bytes() + team_order.bytes();
   }
 };
 
 template <class T>
-WavefrontFactor<T>::WavefrontFactor(const TileOrder& order, const IluOptions& options, bool positive)
-    : impl_(std::make_unique<Impl>(order, options, positive)) {}
+WavefrontFactor<T>::WavefrontFactor(const TileOrder& order, const IluOptions& options, bool positive, FactorKernel kernel)
+    : impl_(std::make_unique<Impl>(order, options, positive, kernel)) {}
 template <class T>
 WavefrontFactor<T>::WavefrontFactor(WavefrontFactor&&) noexcept = default;
 template <class T>
@@ -230,6 +251,11 @@ void WavefrontFactor<T>::finish(PivotLog& log) {
 template <class T>
 double WavefrontFactor<T>::norm() const {
   return impl_->norm();
+}
+template <class T>
+void WavefrontFactor<T>::leave_out(int tickets, double patience_seconds) {
+  impl_->view.first_ticket = static_cast<unsigned>(tickets);
+  impl_->view.patience = static_cast<std::int64_t>(patience_seconds * 1e9);
 }
 template <class T>
 std::int64_t WavefrontFactor<T>::bytes() const {

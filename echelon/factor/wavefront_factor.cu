@@ -79,21 +79,28 @@ __global__ void zero_row_scale_kernel(const __grid_constant__ WavefrontFactorVie
   if (threadIdx.x == 0) v.status->zero_row_scale = 1;
 }
 
-/// The first of the stencils that are known at compile time and the matrix' own.
+/// The kernel of the first of the stencils that are known at compile time and the matrix' own; empty without one.
 template <class T, class... Statics>
-FactorRowsKernel<T> static_kernel(std::span<const Offset> offsets) {
+FactorRowsKernel<T> static_kernel(const WavefrontFactorView<T>& view) {
+  const std::span<const Offset> offsets(view.host_offsets, static_cast<std::size_t>(view.entry_count));
   FactorRowsKernel<T> found{};
-  const bool any = ((Statics::plan.matches(offsets) && (found = factor_scalars_kernel<Statics, T>(), true)) || ...);
-  return any ? found : factor_rows_kernel<1, T>();
+  const auto take = [&]<class Static>() {
+    if (!Static::plan.matches(offsets)) return false;
+    if (view.block == 1) {
+      found = factor_scalars_kernel<Static, T>();
+    } else if constexpr (sizeof(T) == sizeof(double)) {
+      found = factor_team_kernel<Static>(view.block);
+    }
+    return true;
+  };
+  (take.template operator()<Statics>() || ...);
+  return found;
 }
 
 template <class T>
-FactorRowsKernel<T> rows_kernel(const WavefrontFactorView<T>& view) {
-  using namespace static_plans;
-  switch (view.block) {
-    case 1:
-      return static_kernel<T, Star5, Star7, Star9, Box9, Star13, Diamond13, Diamond25, Box27>(
-          {view.host_offsets, static_cast<std::size_t>(view.entry_count)});
+FactorRowsKernel<T> list_kernel(int block) {
+  switch (block) {
+    case 1: return factor_rows_kernel<1, T>();
     case 2: return factor_rows_kernel<2, T>();
     case 3: return factor_rows_kernel<3, T>();
     case 4: return factor_rows_kernel<4, T>();
@@ -103,6 +110,17 @@ FactorRowsKernel<T> rows_kernel(const WavefrontFactorView<T>& view) {
     case 8: return factor_rows_kernel<8, T>();
     default: return {};
   }
+}
+
+template <class T>
+FactorRowsKernel<T> rows_kernel(const WavefrontFactorView<T>& view) {
+  using namespace static_plans;
+  if (view.kernel == FactorKernel::generic) return {};
+  if (view.kernel == FactorKernel::best) {
+    const auto known = static_kernel<T, Star5, Star7, Star9, Box9, Star13, Diamond13, Diamond25, Box27>(view);
+    if (known.plan) return known;
+  }
+  return list_kernel<T>(view.block);
 }
 
 template <class T>
@@ -139,8 +157,11 @@ template <class T>
 void start(int device, const WavefrontFactorView<T>& view, const FactorLaunch& launch) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   check_cuda(cudaMemsetAsync(view.status, 0, sizeof(FactorStatus)), "cudaMemsetAsync");
-  check_cuda(cudaMemsetAsync(view.progress, 0, static_cast<std::size_t>(view.vector.tiles.count) * sizeof(unsigned)),
+  check_cuda(cudaMemsetAsync(view.progress, 0, static_cast<std::size_t>(view.progress_count) * sizeof(unsigned)),
              "cudaMemsetAsync");
+  if (view.first_ticket > 0) {
+    check_cuda(cudaMemcpy(&view.status->ticket, &view.first_ticket, sizeof(unsigned), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
   zero_row_scale_kernel<<<1, scan_threads>>>(view);
   check_cuda(cudaGetLastError(), "the scale of a factorization");
   if (!launch.generic) {

@@ -2,8 +2,8 @@
 // Exact ILU(k) and IC(k) on a GPU, in place in tile order: A on the order's (grown) stencil becomes L below the centre,
 // D⁻¹ at it and U above, the bits of the host's factors:
 //   w_t = a_t − Σ_m L_m U_u(k)   over lower m ascending with o_m + o_u = o_t, k the neighbour m;   L_t = w_t D_k⁻¹.
-// A block of threads runs a tile along its levels and waits for its neighbours' levels; tiles are taken by a ticket, so
-// progress does not depend on how many are resident. Breakdown is judged by the policy of the host.
+// A block of threads runs a tile along its levels, or a warp a team of lines, and waits for its neighbours' levels; they are
+// taken by a ticket, so progress does not depend on how many are resident. Breakdown is judged by the policy of the host.
 // Bytes a point: 8 b² for each entry read and for each written (diagonal_only: only L and D⁻¹ are written).
 #pragma once
 
@@ -14,6 +14,13 @@
 #include "echelon/matrix/tile_order.hpp"
 
 namespace echelon {
+
+/// Which kernels may run; all give the same bits.
+enum class FactorKernel {
+  best,
+  rows,     // lists of work that groups of warps share (row_schedule.hpp): any stencil, b = 1 … 8
+  generic,  // anything
+};
 
 /// What the policy may need from the owner of the matrix.
 template <class T>
@@ -30,7 +37,8 @@ class WavefrontFactor {
  public:
   /// `order` is of the grown stencil and must outlive this object. Throws Error(device) without a GPU in this build,
   /// bad_argument for an order kept on the host, will_not_fit without room for the tables.
-  WavefrontFactor(const TileOrder& order, const IluOptions& options, bool positive = false);
+  WavefrontFactor(const TileOrder& order, const IluOptions& options, bool positive = false,
+                  FactorKernel kernel = FactorKernel::best);
   WavefrontFactor(WavefrontFactor&&) noexcept;
   WavefrontFactor& operator=(WavefrontFactor&&) noexcept;
   ~WavefrontFactor();
@@ -46,6 +54,8 @@ class WavefrontFactor {
   void finish(PivotLog& log);
   /// Largest row sum of |A| of the last attempt finished.
   double norm() const;
+  /// For tests: in the next attempt nobody takes the first so many tiles or teams, and waits are given up after so long.
+  void leave_out(int tickets, double patience_seconds);
   /// Of the tables on the device.
   std::int64_t bytes() const;
 

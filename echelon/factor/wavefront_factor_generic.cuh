@@ -34,7 +34,7 @@ class FactorAnything {
   __device__ void run() {
     const TileFrame& f = tile_.frame();
     for (level_ = f.own.first_level; level_ < f.own.first_level + f.own.levels; ++level_) {
-      __syncthreads();
+      tile_.meet_all();
       if (level_ >= f.stop) return;
       slot_ = tile_.slot_of(level_);
       each_column([&](const Item& p) {
@@ -51,7 +51,7 @@ class FactorAnything {
         });
       }
     }
-    __syncthreads();
+    tile_.meet_all();
     if (norm_ > 0) raise(&v_.status->norm, norm_);
     if (work_.change > 0) raise(&v_.status->change, work_.change);
     atomicOr(&v_.status->not_bounded, 1u);

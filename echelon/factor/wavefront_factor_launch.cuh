@@ -33,6 +33,10 @@ FactorRowsKernel<T> factor_rows_kernel();
 template <class Static, class T>
 FactorRowsKernel<T> factor_scalars_kernel();
 
+/// b = 2 … 8 on one of static_plans; empty for any other b
+template <class Static>
+FactorRowsKernel<double> factor_team_kernel(int block);
+
 template <class Kernel>
 void allow_shared(Kernel* kernel, int bytes) {
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "cudaFuncSetAttribute");

@@ -74,7 +74,7 @@ class FactorRows {
     const TileFrame& f = tile_.frame();
     const int lines = v_.vector.tiles.shape.y * v_.vector.tiles.shape.z, at_once = v_.warps * lines_a_warp;
     for (int level = f.own.first_level; level < f.own.first_level + f.own.levels; ++level) {
-      __syncthreads();
+      tile_.meet_all();
       if (level >= f.stop) return;
       for (int first = 0; first < lines; first += at_once) {
         if (first > 0) meet();
@@ -82,7 +82,7 @@ class FactorRows {
         row();
       }
     }
-    __syncthreads();
+    tile_.meet_all();
     raise_by_warp(&v_.status->norm, norm_);
     raise_by_warp(&v_.status->change, change_);
     // Bounds on the factors would cost more than the two sweeps they spare.

@@ -5,19 +5,9 @@
 // neighbours' U and D⁻¹ come from the caches.
 #pragma once
 
-#include <utility>
-
-#include "echelon/factor/static_plan.hpp"
-#include "echelon/factor/wavefront_factor_block.cuh"
+#include "echelon/factor/wavefront_factor_steps.cuh"
 
 namespace echelon {
-
-/// Calls f(integral constant) for 0 … N − 1.
-template <int N, class F>
-__device__ __forceinline__ void unrolled(const F& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }
-  (std::make_integer_sequence<int, N>{});
-}
 
 template <class Static, class T>
 class FactorScalars {
@@ -31,7 +21,7 @@ class FactorScalars {
     const TileFrame& f = tile_.frame();
     const int lines = v_.vector.tiles.shape.y * v_.vector.tiles.shape.z;
     for (int level = f.own.first_level; level < f.own.first_level + f.own.levels; ++level) {
-      __syncthreads();
+      tile_.meet_all();
       if (level >= f.stop) return;
       for (int first = warp_ * 32; first < lines; first += v_.warps * 32) {
         place(first + lane_, level);
@@ -42,7 +32,7 @@ class FactorScalars {
         }
       }
     }
-    __syncthreads();
+    tile_.meet_all();
     report();
   }
 

@@ -145,6 +145,9 @@ struct TileWork {
     return true;
   }
 
+  /// All threads, from wherever in the program: a barrier of its own, since __syncthreads() wants one place for all.
+  __device__ static void meet_all() { named_barrier(15, static_cast<int>(blockDim.x)); }
+
   __device__ int slot_of(int level) const { return (level + part.levels_kept) % part.levels_kept; }
   __device__ const unsigned char* record(int n, int slot) const {
     return memory + part.ring + (n * part.levels_kept + slot) * v.record_bytes;
@@ -203,10 +206,10 @@ struct TileWork {
       } else {
         asm volatile("cp.async.wait_group 0;" ::: "memory");
       }
-      __syncthreads();
+      meet_all();
       if (level >= f.stop) return;
     }
-    __syncthreads();
+    meet_all();
   }
 
   /// The poller's whole life. Other warps meet it at a barrier before every level, and once at the end.
@@ -228,10 +231,10 @@ struct TileWork {
         wait_for(wait.tile, static_cast<unsigned>(TileView::needed(tiles.tiles[wait.tile], wait.behind, level)), level);
       }
       __syncwarp();
-      __syncthreads();
+      meet_all();
       if (level >= f.stop) return;
     }
-    __syncthreads();
+    meet_all();
   }
 
   /// What the warps do that do not compute, the first of them being number 0.
@@ -273,7 +276,7 @@ struct TileWork {
     int ahead = 0;  // levels asked for
     std::int64_t next = start[0], after = start[1];
     for (int s = 0; s <= levels; ++s) {
-      __syncthreads();
+      meet_all();
       if (f.own.first_level + s >= f.stop) return;
       for (; lane == 1 && ahead < levels && ahead <= s + levels_fetched_ahead; ++ahead) {
         fetch_ahead(next, after);

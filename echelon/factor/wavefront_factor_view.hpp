@@ -11,6 +11,7 @@
 #include "echelon/factor/pivot_notes.hpp"
 #include "echelon/factor/pivot_rules.hpp"
 #include "echelon/factor/row_schedule.hpp"
+#include "echelon/factor/wavefront_factor.hpp"
 #include "echelon/matrix/layout_view.hpp"
 
 namespace echelon {
@@ -41,6 +42,14 @@ struct FactorStatus {
   PivotNotes notes;
 };
 
+/// Neighbouring lines of one ẑ that a warp runs together. Team z·in_plane + ⌊ŷ / lines⌋ has all of them that are in the
+/// grid.
+struct FactorTeams {
+  const int* order = nullptr;  // the team of each ticket: none waits for a later one
+  int count = 0;               // teams with at least one line
+  int in_plane = 0;
+};
+
 template <class T>
 struct WavefrontFactorView {
   T* values;
@@ -60,7 +69,11 @@ struct WavefrontFactorView {
   bool diagonal_only;    // U is A's and need not be written
   PivotRules rules;      // without a log
   FactorStatus* status;
-  unsigned* progress;          // levels finished of each tile
+  FactorKernel kernel;
+  FactorTeams teams;
+  unsigned* progress;  // levels finished of each tile, or team
+  int progress_count;
+  unsigned first_ticket;
   unsigned char* scratch;      // of the generic kernel
   std::int64_t patience;       // nanoseconds a tile waits before it gives up
   int groups, warps;           // groups of warps that share a row; warps of a group
@@ -74,6 +87,7 @@ struct WavefrontFactorView {
 struct FactorLaunch {
   bool generic = false;       // the kernel for everything
   int groups = 1, warps = 1;  // as in the view
+  int team_lines = 0;         // when teams of so many lines run, not tiles
   int blocks = 0;             // of threads, at a time
   int shared_bytes = 0;
   std::int64_t scratch_bytes = 0;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "echelon/base/error.hpp"
@@ -16,6 +17,7 @@
 #include "echelon/factor/struct_factor.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/problem/problems.hpp"
+#include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/random_stencil.hpp"
 
@@ -150,12 +152,13 @@ std::string difference(const std::vector<T>& found, const std::vector<T>& expect
 }
 
 template <class T>
-void expect_reference(const StructMatrix<T>& A, int fill, TileShape shape, const std::string& about) {
+void expect_reference(const StructMatrix<T>& A, int fill, TileShape shape, const std::string& about,
+                      FactorKernel kernel = FactorKernel::best) {
   const Stencil stencil = fill == 0 ? A.stencil() : grown(A.stencil(), fill);
   Laid<T> laid(A, stencil, shape);
   IluOptions options;
   options.fill = fill;
-  WavefrontFactor<T> factorization(laid.order, options);
+  WavefrontFactor<T> factorization(laid.order, options, false, kernel);
   FactorReport report;
   factorization.factor(laid.values.data(), laid.calls(), report);
   ASSERT_TRUE(report.ok) << about << report.message;
@@ -184,12 +187,71 @@ TEST_F(WavefrontFactorTest, HasTheBitsOfTheHostForNamedStencilsAndAllBlocks) {
   }
 }
 
+TEST_F(WavefrontFactorTest, TheOtherKernelsHaveTheSameBits) {
+  for (const auto& stencil : {stencils::star5(), stencils::star7(), stencils::diamond13(), stencils::box27()}) {
+    for (const int dof : {1, 2, 3, 4, 5, 6, 7, 8}) {
+      const Grid grid{10, 9, stencil.name() == "star5" ? 1 : 6};
+      const auto A = random_matrix<double>(grid, stencil, dof, 5);
+      for (const FactorKernel kernel : {FactorKernel::rows, FactorKernel::generic}) {
+        expect_reference(A, 0, {4, 4}, describe(grid, stencil, dof, {4, 4}), kernel);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+/// Diagonal blocks whose largest value is nowhere near the diagonal: rows change places in almost every inversion.
+TEST_F(WavefrontFactorTest, PivotsInsideBlocksHaveTheBitsOfTheHost) {
+  for (const auto& stencil : {stencils::star7(), stencils::box27()}) {
+    for (const int dof : {2, 3, 4, 5, 6, 7, 8}) {
+      const Grid grid{9, 8, 7};
+      auto A = random_matrix<double>(grid, stencil, dof, 9);
+      std::mt19937_64 random(3);
+      std::vector<int> row(static_cast<std::size_t>(dof));
+      for (std::int64_t point = 0; point < grid.points(); ++point) {
+        std::iota(row.begin(), row.end(), 0);
+        std::ranges::shuffle(row, random);
+        const auto block = A.block(point, stencil.center());
+        const std::vector<double> kept(block.begin(), block.end());
+        for (std::size_t c = 0, b = row.size(); c < b; ++c) {
+          for (std::size_t r = 0; r < b; ++r) block[c * b + static_cast<std::size_t>(row[r])] = kept[c * b + r];
+        }
+      }
+      expect_reference(A, 0, {4, 4}, describe(grid, stencil, dof, {4, 4}));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(WavefrontFactorTest, LongLinesAndMoreTeamsThanTheDeviceHolds) {
+  expect_reference(random_matrix<double>({12, 130, 110}, stencils::star7(), 5, 5), 0, {4, 4}, "star7 b=5 ");
+  expect_reference(random_matrix<double>({10, 120, 130}, stencils::star13(), 2, 5), 0, {8, 8}, "star13 b=2 ");
+  expect_reference(random_matrix<double>({200, 40, 8}, stencils::box27(), 3, 5), 0, {4, 4}, "box27 b=3 ");
+  expect_reference(random_matrix<double>({24, 22, 20}, stencils::diamond25(), 8, 5), 0, {4, 2}, "diamond25 b=8 ");
+}
+
+TEST_F(WavefrontFactorTest, AWaitInVainIsAnErrorThatNamesTheTile) {
+  for (const int dof : {1, 4, 9}) {
+    for (const FactorKernel kernel : {FactorKernel::best, FactorKernel::rows}) {
+      const auto A = random_matrix<double>({9, 16, 12}, stencils::star7(), dof, 5);
+      Laid<double> laid(A, A.stencil(), {4, 4});
+      WavefrontFactor<double> factorization(laid.order, {}, false, kernel);
+      factorization.leave_out(1, 0.05);
+      FactorReport report;
+      EXPECT_ERROR(factorization.factor(laid.values.data(), laid.calls(), report), device, "waited more than 0.05 s");
+      laid.refill();
+      factorization.factor(laid.values.data(), laid.calls(), report);
+      EXPECT_EQ(difference(laid.user(), reference_factors(A, A.stencil())), "") << dof;
+    }
+  }
+}
+
 TEST_F(WavefrontFactorTest, HasTheBitsOfTheHostAroundTileBorders) {
   for (const auto& stencil : {stencils::star7(), stencils::star13(), stencils::box27()}) {
     for (const Grid& grid :
          {Grid{5, 8, 4}, Grid{33, 7, 5}, Grid{16, 9, 8}, Grid{1, 17, 3}, Grid{40, 1, 1}, Grid{1, 1, 9}, Grid{3, 31, 33}}) {
       for (const TileShape shape : {TileShape{8, 4}, TileShape{32, 16}, TileShape{1, 1}, TileShape{3, 5}}) {
-        for (const int dof : {1, 2, 5}) {
+        for (const int dof : {1, 2, 3, 5}) {
           expect_reference(random_matrix<double>(grid, stencil, dof, 7), 0, shape, describe(grid, stencil, dof, shape));
           if (HasFatalFailure()) return;
         }
@@ -214,7 +276,9 @@ void expect_reference_at_random(int cases, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   for (int n = 0; n < cases; ++n) {
     const bool flat = n % 4 == 0;
-    const Stencil stencil = reference::random_stencil(random, n % 7 == 0 ? 40 : 14, 3, flat);
+    const auto names = stencils::names();
+    const Stencil stencil = n % 3 == 1 && !flat ? stencils::named(names[random() % names.size()])
+                                                : reference::random_stencil(random, n % 7 == 0 ? 40 : 14, 3, flat);
     const Grid grid = reference::random_grid(random, n % 5 == 0 ? 17 : 8, flat);
     const int dof = n % 3 == 0 ? 1 : 1 + static_cast<int>(random() % 10);
     const TileShape shape{1 + static_cast<int>(random() % 9), 1 + static_cast<int>(random() % 6)};

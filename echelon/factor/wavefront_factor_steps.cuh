@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a row of blocks does, step after step, on a stencil known at compile time: for each lower entry its product with the
+// neighbour's D⁻¹, then all products with the neighbour's U; and how teams of lines share a warp.
+#pragma once
+
+#include <utility>
+
+#include "echelon/factor/static_plan.hpp"
+#include "echelon/factor/wavefront_factor_block.cuh"
+
+namespace echelon {
+
+/// Calls f(integral constant) for 0 … N − 1.
+template <int N, class F>
+__device__ __forceinline__ void unrolled(const F& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }
+  (std::make_integer_sequence<int, N>{});
+}
+
+/// Which neighbour's block is the right factor, and what it is for: an entry of the row, or −1: the lower entry itself.
+struct TeamStep {
+  int lower, entry, target;
+};
+
+template <int N>
+struct TeamSteps {
+  static constexpr int count = N;
+  TeamStep step[N];
+};
+
+template <class Static>
+constexpr int count_team_steps() {
+  int count = Static::plan.center;
+  for (int m = 0; m < Static::plan.center; ++m) {
+    for (int t = 0; t < Static::plan.entries; ++t) count += Static::plan.upper[m][t] >= 0;
+  }
+  return count;
+}
+
+template <class Static>
+constexpr auto make_team_steps() {
+  TeamSteps<count_team_steps<Static>()> steps{};
+  int n = 0;
+  for (int m = 0; m < Static::plan.center; ++m) {
+    steps.step[n++] = {m, Static::plan.center, -1};
+    for (int t = 0; t < Static::plan.entries; ++t) {
+      if (Static::plan.upper[m][t] >= 0) steps.step[n++] = {m, Static::plan.upper[m][t], t};
+    }
+  }
+  return steps;
+}
+
+template <class Static>
+__device__ constexpr auto team_steps = make_team_steps<Static>();
+
+/// Lines that share a warp.
+template <int B>
+struct TeamShape {
+  static constexpr int padded = B <= 2 ? 2 : B <= 4 ? 4 : 8;
+  static constexpr int lines = 8 / padded;
+  static constexpr int halves = padded == 8 ? 2 : 1;  // products of four k each
+  static constexpr unsigned lanes_of_a_line = padded == 8 ? ~0u : (1u << (4 * padded)) - 1;
+  static constexpr int asked_ahead = padded == 8 ? 8 : 12;  // blocks on their way
+};
+
+/// w ← w + a b for four k
+__device__ __forceinline__ void multiply(double a, double b, double (&w)[2]) {
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(w[0]), "+d"(w[1])
+      : "d"(a), "d"(b));
+}
+
+/// Zero when it is not wanted. Other processors may have written it: not from the first-level cache. Without a branch, so
+/// that many are under way together.
+__device__ __forceinline__ double load_shared_by_all(bool wanted, const double* from) {
+  double x;
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.f64 %0, 0d0000000000000000; @p ld.global.cg.f64 %0, [%1]; }"
+               : "=d"(x)
+               : "l"(from), "r"(static_cast<unsigned>(wanted)));
+  return x;
+}
+
+}  // namespace echelon

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/factor/wavefront_factor_team_launch.cuh"
+
+namespace echelon {
+ECHELON_FACTOR_TEAM(Box27)
+}  // namespace echelon
