@@ -68,9 +68,10 @@ gpu-bench:
 	for kind in trsv factor; do \
 	  build/bin/echelon bench $$kind --backend cuda --machine $(GPU) --json bench/results/$(GPU)-$$kind.json --plot bench/results/$(GPU)-$$kind.svg || exit 1; \
 	  build/bin/echelon bench $$kind --backend cuda --column a100 --machine $(GPU) --json bench/results/$(GPU)-$$kind-a100.json || exit 1; \
-	  build/bin/echelon bench $$kind --backend cuda --column growing --machine $(GPU) --json bench/results/$(GPU)-$$kind-growing.json --plot bench/results/$(GPU)-$$kind-growing.svg || exit 1; \
+	  for column in growing breakdown; do \
+	    build/bin/echelon bench $$kind --backend cuda --column $$column --machine $(GPU) --json bench/results/$(GPU)-$$kind-$$column.json --plot bench/results/$(GPU)-$$kind-$$column.svg || exit 1; \
+	  done; \
 	done
-	build/bin/echelon bench trsv --backend cuda --column breakdown --machine $(GPU) --json bench/results/$(GPU)-trsv-breakdown.json --plot bench/results/$(GPU)-trsv-breakdown.svg
 
 format:
 	git ls-files '*.cpp' '*.hpp' '*.cu' '*.inl' | xargs clang-format -i

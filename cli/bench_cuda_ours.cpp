@@ -187,18 +187,31 @@ std::vector<DeviceOperation> measure_sweeps(const bench::BenchCase& one, const D
   return list;
 }
 
+struct FactorVariant {
+  std::string name;  // empty: the method as it is
+  FactorKernel kernel = FactorKernel::best;
+};
+
+/// Stages as of the sweeps. All kernels find their neighbours by the tables of runs, so mapping and layout are one.
+std::vector<FactorVariant> factor_variants(DeviceScope scope, int dof) {
+  if (scope != DeviceScope::stages) return {{}};
+  return {{" (mapping and layout)", FactorKernel::generic},
+          {" (+ pipeline)", FactorKernel::rows},
+          {dof == 1 ? " (+ compiled stencil)" : " (+ tensor cores)", FactorKernel::best}};
+}
+
 /// ILU(0); the answer is L and U applied to the right-hand side.
-void add_factor(DeviceCase& on, const std::string& stage, std::vector<DeviceOperation>& list) {
+void add_factor(DeviceCase& on, const FactorVariant& variant, std::vector<DeviceOperation>& list) {
   const bench::BenchCase& one = on.one;
   const Timer timer;
   IluOptions options;
   options.shift = ShiftPolicy::none;
-  WavefrontFactor<double> factor(on.order, options);
+  WavefrontFactor<double> factor(on.order, options, false, variant.kernel);
   const double tables_seconds = on.tables_seconds + timer.seconds();
   PivotLog log;
   const bench::WorkShape shape{one.grid.points() * on.stencil.size() * one.dof * one.dof, one.grid.points(), one.dof};
   DeviceOperation ilu;
-  ilu.name = "ilu0 factorization" + stage;
+  ilu.name = "ilu0 factorization" + variant.name;
   ilu.peers = "factor";
   ilu.tables_seconds = tables_seconds;
   ilu.bytes = bench::factor_bytes(shape, on.stencil);
@@ -224,7 +237,7 @@ void add_factor(DeviceCase& on, const std::string& stage, std::vector<DeviceOper
 std::vector<DeviceOperation> measure_factor(const bench::BenchCase& one, const DevicePlan& plan) {
   DeviceCase on(one, bench::ValueKind::matrix, plan);
   std::vector<DeviceOperation> list;
-  add_factor(on, "", list);
+  for (const auto& variant : factor_variants(plan.scope, one.dof)) add_factor(on, variant, list);
   if (plan.scope == DeviceScope::everything) add_conversions(on, list);
   return list;
 }

@@ -76,7 +76,6 @@ void check_combination(const BenchOptions& o, const Given& given) {
       refuse(fmt::format("--backend cuda measures trsv and factor; {} runs on the host", o.kind));
     }
     if (given("--threads")) refuse("--threads is for the host; --backend cuda runs on the first GPU");
-    if (o.column == "breakdown" && o.kind != "trsv") refuse("--column breakdown is for trsv");
   } else if (given("--column")) {
     refuse("--column needs --backend cuda");
   }

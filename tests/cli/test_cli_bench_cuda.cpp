@@ -39,8 +39,7 @@ TEST_F(BenchCuda, WhatIsWrongIsSaid) {
        {Refused{"bench solver --backend cuda", "measures trsv and factor"}, Refused{"bench trsv --backend gpu", "cuda"},
         Refused{"bench trsv --backend cuda --threads 2", "--threads is for the host"},
         Refused{"bench trsv --column a100", "needs --backend cuda"},
-        Refused{"bench trsv --backend cuda --column a10", "did you mean a100?"},
-        Refused{"bench factor --backend cuda --column breakdown", "is for trsv"}}) {
+        Refused{"bench trsv --backend cuda --column a10", "did you mean a100?"}}) {
     const auto result = run(line);
     EXPECT_EQ(result.status, 2) << line;
     EXPECT_TRUE(contains(result.err, says)) << line << ": " << result.err;
@@ -67,13 +66,15 @@ TEST_F(BenchCuda, OnAGpuEveryListedShapeHasItsRows) {
 
 TEST_F(BenchCuda, OnAGpuTheOtherColumnsHaveTheirs) {
   if (Device::cuda_count() == 0) GTEST_SKIP() << "no GPU on this machine";
-  const auto result = run("bench trsv --backend cuda --column breakdown --small --json r.json --plot r.svg");
-  EXPECT_EQ(result.status, 0) << result.err << result.out;
-  EXPECT_EQ(json("r.json")["cases"].size(), bench::device_shapes("trsv", "breakdown", true).size() * 2 * 4);
-  EXPECT_TRUE(contains(text("r.svg"), "+ modulus layout"));
   for (const std::string kind : {"trsv", "factor"}) {
+    const bool sweeps = kind == "trsv";
+    const auto result =
+        run(fmt::format("bench {} --backend cuda --column breakdown --small --json r.json --plot r.svg", kind));
+    EXPECT_EQ(result.status, 0) << result.err << result.out;
+    EXPECT_EQ(json("r.json")["cases"].size(), bench::device_shapes(kind, "breakdown", true).size() * (sweeps ? 2 * 4 : 3));
+    EXPECT_TRUE(contains(text("r.svg"), sweeps ? "+ modulus layout" : "+ tensor cores"));
     EXPECT_EQ(run(fmt::format("bench {} --backend cuda --column growing --small --json r.json", kind)).status, 0);
-    EXPECT_EQ(json("r.json")["cases"].size(), bench::device_shapes(kind, "growing", true).size() * (kind == "trsv" ? 2 : 1));
+    EXPECT_EQ(json("r.json")["cases"].size(), bench::device_shapes(kind, "growing", true).size() * (sweeps ? 2 : 1));
   }
 }
 
