@@ -33,7 +33,7 @@ FactorRowsKernel<T> factor_rows_kernel();
 template <class Static, class T>
 FactorRowsKernel<T> factor_scalars_kernel();
 
-/// b = 2 … 8 on one of static_plans; empty for any other b
+/// b = 2 … 8 on one of static_plans; empty for any other b, and where the lists are faster
 template <class Static>
 FactorRowsKernel<double> factor_team_kernel(int block);
 

@@ -9,7 +9,7 @@
 // and written; neighbours' U and D⁻¹ come from the second-level cache.
 #pragma once
 
-#include "echelon/factor/wavefront_factor_steps.cuh"
+#include "echelon/factor/wavefront_factor_fragment.cuh"
 
 namespace echelon {
 
@@ -21,9 +21,8 @@ template <class Static, int B>
 struct alignas(16) TeamRoom {
   using Shape = TeamShape<B>;
   static constexpr int points = Shape::lines * (Static::plan.center + 1);  // each line's lower neighbours, then its own
-  static constexpr int row = 12;                                           // so that fragments are read without conflicts
   PointValues<double> at[3][points];                                       // of three levels in turn
-  double turned[2][8 * row];
+  double turned[2][8 * fragment_row];
   double judged[Shape::lines * 4 * B * B];
 };
 
@@ -49,15 +48,7 @@ class FactorTeam {
  public:
   using Room = TeamRoom<Static, B>;
   __device__ FactorTeam(const WavefrontFactorView<double>& v, Room& room)
-      : v_(v),
-        room_(room),
-        lane_(threadIdx.x % 32),
-        g_(lane_ / 4),
-        q_(lane_ % 4),
-        line_(g_ / PB),
-        r_(g_ % PB),
-        first_column_(2 * q_ % PB),
-        used_(2 * q_ / PB == line_ && r_ < B && first_column_ < B) {}
+      : v_(v), room_(room), lane_(threadIdx.x % 32), at_(lane_) {}
 
   __device__ void run() {
     while (take()) {
@@ -79,6 +70,9 @@ class FactorTeam {
   static constexpr int E = Static::plan.entries, C = Static::plan.center;
   static constexpr int points = Room::points, sets = (points + 31) / 32;
   static constexpr unsigned all = ~0u;
+  static constexpr bool fetches_own = E * B <= 56;
+  static constexpr int levels_fetched = 2;      // ahead of the one under way
+  static constexpr int never = -(1 << 30) - 8;  // levels are below 2³⁰
 
   /// One of the points that a row needs: where its line's records are, and whom to wait for.
   struct Near {
@@ -117,6 +111,10 @@ class FactorTeam {
 #pragma unroll
     for (int s = 0; s < sets; ++s) near_[s] = near_point(lane_ + 32 * s);
     tile_ = tiles.tile_of_line(y_ < front.c * z_ ? front.c * z_ : y_, z_);
+    const Tile tile = tiles.tiles[tile_];
+    fetches_first_ = first_ == tile.first_level;
+    fetches_last_ = end_ == tile.first_level + tile.levels;
+    for (int level = first_; !fetches_own && fetches_first_ && level < first_ + levels_fetched; ++level) fetch_tile(level);
     turn_ = 0;
     Found found[sets];
     find(first_, found);
@@ -130,7 +128,7 @@ class FactorTeam {
   __device__ Near near_point(int n) const {
     const Wavefront& front = v_.vector.front;
     const TileView& tiles = v_.vector.tiles;
-    Near near{nullptr, 0, 0, -front.levels() - 1, -1, 0, 0};
+    Near near{nullptr, 0, 0, never, -1, 0, 0};
     if (n >= points) return near;
     const FactorEntry o = v_.entries[n % (C + 1)];
     const int y = y_ + n / (C + 1) + o.line_y, z = z_ + o.line_z;
@@ -197,21 +195,36 @@ class FactorTeam {
     if (lane_ == 0) store_release(v_.progress + team_, static_cast<unsigned>(level + 1 - first_));
   }
 
-  /// A's values of the team's next points, to the second-level cache; its lines mostly stand side by side.
-  __device__ __forceinline__ void fetch(const PointValues<double>& next) const {
-    if (next.run == 0) return;
-    for (int n = lane_; n < E * B; n += 32) {
-      asm volatile("prefetch.global.L2 [%0];" ::"l"(next.at + n * static_cast<std::int64_t>(next.run)));
+  /// A's values ahead of their use, to the second-level cache: short rows are fetched by the team itself, the next one while
+  /// this is under way (its lines mostly stand side by side); long ones for the whole tile, by the team of its first line
+  /// as long as that lasts, then by the one of its last.
+  __device__ __forceinline__ void fetch(int level, const PointValues<double>& next) const {
+    if constexpr (fetches_own) {
+      if (next.run == 0) return;
+      for (int n = lane_; n < E * B; n += 32) {
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(next.at + n * static_cast<std::int64_t>(next.run)));
+      }
+    } else if (fetches_first_ || (fetches_last_ && level + levels_fetched >= first_ + v_.vector.front.nx)) {
+      fetch_tile(level + levels_fetched);
     }
+  }
+  __device__ void fetch_tile([[maybe_unused]] int level) const {
+#if __CUDA_ARCH__ >= 900
+    const Tile tile = v_.vector.tiles.tiles[tile_];
+    if (lane_ != 0 || level >= tile.first_level + tile.levels) return;
+    const std::int64_t* start = v_.vector.run_start + v_.vector.first_run[tile_] + (level - tile.first_level);
+    const std::int64_t begin = start[0] * (E * B), bytes = (start[1] - start[0]) * (E * B) * 8;
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(v_.values + begin), "r"(static_cast<unsigned>(bytes)));
+#endif
   }
 
   __device__ __forceinline__ void row(int level) {
     const int next_turn = turn_ == 2 ? 0 : turn_ + 1, last_turn = next_turn == 2 ? 0 : next_turn + 1;
-    const PointValues<double>* near = room_.at[turn_] + line_ * (C + 1);
+    const PointValues<double>* near = room_.at[turn_] + at_.line * (C + 1);
     const PointValues<double> own = near[C];
     on_ = own.run != 0;
-    const bool stores = used_ && on_, both = first_column_ + 1 < B;
-    double* const to = own.at + first_column_ * own.run + r_;
+    const bool stores = at_.used && on_, both = at_.first_column + 1 < B;
+    double* const to = own.at + at_.first_column * own.run + at_.r;
     const std::int64_t run = own.run;
     double w[E][2];
     unrolled<E>([&](auto e) {
@@ -221,7 +234,7 @@ class FactorTeam {
     });
     Found found[sets];
     find(level + 2, found);
-    fetch(room_.at[next_turn][C]);
+    fetch(level, room_.at[next_turn][C]);
     leave_out(level, w);
     const Measured A = measure(w);
     if (v_.rules.shift > 0) shift(w[C], A.scale);
@@ -248,7 +261,7 @@ class FactorTeam {
   /// Entries that leave the grid count as zero, whatever A has there.
   __device__ __forceinline__ void leave_out(int level, double (&w)[E][2]) const {
     const Wavefront& front = v_.vector.front;
-    const int y = y_ + line_, i = level - front.line_start(y, z_), j = y - front.c * z_;
+    const int y = y_ + at_.line, i = level - front.line_start(y, z_), j = y - front.c * z_;
     const bool whole = i >= v_.before.x && i + v_.after.x < front.nx && j >= v_.before.y && j + v_.after.y < front.ny &&
                        z_ >= v_.before.z && z_ + v_.after.z < front.nz;
     if (__all_sync(all, whole)) return;
@@ -291,14 +304,14 @@ class FactorTeam {
       A.scale = other > A.scale ? other : A.scale;
     }
     const unsigned bad = __ballot_sync(all, !A.finite);
-    A.finite = (bad >> (line_ * 4 * PB) & Shape::lanes_of_a_line) == 0;
+    A.finite = (bad >> (at_.line * 4 * PB) & Shape::lanes_of_a_line) == 0;
     return A;
   }
   __device__ void shift(double (&d)[2], double scale) {
     PivotWorkspace<double> work;
 #pragma unroll
     for (int s = 0; s < 2; ++s) {
-      if (used_ && on_ && first_column_ + s == r_) d[s] = shifted(v_.rules, d[s], scale, work);
+      if (at_.used && on_ && at_.first_column + s == at_.r) d[s] = shifted(v_.rules, d[s], scale, work);
     }
     change_ = work.change > change_ ? work.change : change_;
   }
@@ -306,20 +319,19 @@ class FactorTeam {
   /// The lane's two values of k, as a left factor has them, of a block that the lanes hold.
   __device__ __forceinline__ void turn(int which, const double (&w)[2], double (&a)[H]) const {
     double* turned = room_.turned[which];
-    *reinterpret_cast<double2*>(turned + g_ * Room::row + 2 * q_) = {w[0], w[1]};
+    *reinterpret_cast<double2*>(turned + at_.g * fragment_row + 2 * at_.q) = {w[0], w[1]};
     __syncwarp();
 #pragma unroll
     for (int h = 0; h < H; ++h) {
-      const int k = q_ + 4 * h;
-      a[h] = k < B ? turned[g_ * Room::row + line_ * PB + k] : -0.0;
+      const int k = at_.q + 4 * h;
+      a[h] = k < B ? turned[at_.g * fragment_row + at_.line * PB + k] : -0.0;
     }
   }
 
   template <class Store>
   __device__ __forceinline__ void eliminate(const PointValues<double>* near, double (&w)[E][2], const Store& store) const {
     constexpr auto& steps = team_steps<Static>;
-    constexpr int count = steps.count, most = E > 13 && B % 8 != 0 ? Shape::asked_ahead * 3 / 4 : Shape::asked_ahead;
-    constexpr int ahead = count < most ? count : most;
+    constexpr int count = steps.count, ahead = count < Shape::asked_ahead ? count : Shape::asked_ahead;
     double asked[ahead][H], L[H];
     bool reads = false, reads_second = false;
     const double* from = nullptr;
@@ -328,10 +340,10 @@ class FactorTeam {
       constexpr TeamStep step = steps.step[n];
       if constexpr (step.target < 0) {
         const PointValues<double> point = near[step.lower];
-        from = point.at + r_ * point.run + q_;
+        from = point.at + at_.r * point.run + at_.q;
         run = point.run;
-        reads = run != 0 && r_ < B && q_ < B;
-        reads_second = run != 0 && r_ < B && q_ + 4 < B;
+        reads = run != 0 && at_.r < B && at_.q < B;
+        reads_second = run != 0 && at_.r < B && at_.q + 4 < B;
       }
       const double* at = from + (step.entry * B) * run;
       asked[n % ahead][0] = load_shared_by_all(reads, at);
@@ -356,7 +368,7 @@ class FactorTeam {
         store(std::integral_constant<int, m>{});
         turn(1, w[m], L);
 #pragma unroll
-        for (int h = 0; h < H; ++h) L[h] = q_ + 4 * h < B ? -L[h] : -0.0;
+        for (int h = 0; h < H; ++h) L[h] = at_.q + 4 * h < B ? -L[h] : -0.0;
       } else {
 #pragma unroll
         for (int h = 0; h < H; ++h) multiply(L[h], u[h], w[step.target]);
@@ -368,104 +380,29 @@ class FactorTeam {
   __device__ __forceinline__ void finish(int level, const Measured& A, double (&d)[2]) {
     const Wavefront& front = v_.vector.front;
     const double kept[2] = {d[0], d[1]};
-    const double smallest = invert(d);
+    const double smallest = invert_fragment<B>(at_, d, room_.turned[0]);
     if (on_ && A.size <= std::numeric_limits<double>::max() && A.size > norm_) norm_ = A.size;
     const bool suspect = on_ && (v_.rules.positive || !A.finite || !pivot_is_good(v_.rules, smallest, A.scale));
     if (!__any_sync(all, suspect)) return;
-    const int y = y_ + line_;
+    const int y = y_ + at_.line;
     const std::int64_t point =
         (std::int64_t{z_} * front.ny + (y - front.c * z_)) * front.nx + (level - front.line_start(y, z_));
     judge({point, point * B}, suspect, A, smallest, d, kept);
   }
 
-  /// Gauss-Jordan with row pivoting, as base/small_block.hpp has it; returns the smallest |pivot|.
-  __device__ __forceinline__ double invert(double (&a)[2]) const {
-    double smallest = -1;
-    bool failed = false, swapped = false;
-    int swaps[B];
-    const int first_lane = line_ * PB * 4;  // of the line's first row
-    unrolled<B>([&](auto p) {
-      constexpr int s = p % 2;
-      const int holder = (line_ * PB + p) / 2;
-      double factor = __shfl_sync(all, a[s], 4 * g_ + holder);
-      double pivot = __shfl_sync(all, factor, first_lane + 4 * p);
-      double row[2] = {__shfl_sync(all, a[0], first_lane + 4 * p + q_), __shfl_sync(all, a[1], first_lane + 4 * p + q_)};
-      swaps[p] = p;
-      if (__any_sync(all, used_ && r_ > p && magnitude(factor) > magnitude(pivot))) {
-        const int best = largest_below<p>(factor);
-        swaps[p] = best;
-        swapped = true;
-        const int source = 4 * (line_ * PB + (r_ == p ? best : r_ == best ? p : r_)) + q_;
-        a[0] = __shfl_sync(all, a[0], source);
-        a[1] = __shfl_sync(all, a[1], source);
-        factor = __shfl_sync(all, a[s], 4 * g_ + holder);
-        pivot = __shfl_sync(all, factor, first_lane + 4 * p);
-        row[0] = __shfl_sync(all, a[0], first_lane + 4 * p + q_);
-        row[1] = __shfl_sync(all, a[1], first_lane + 4 * p + q_);
-      }
-      const double size = magnitude(pivot);
-      if (!failed) {
-        if (smallest < 0 || !(size >= smallest)) smallest = size;
-        if (!(size > 0)) smallest = size, failed = true;
-      }
-      const double inverse = __drcp_rn(pivot);
-#pragma unroll
-      for (int c = 0; c < 2; ++c) {
-        const bool here = first_column_ + c == p;
-        const double scaled = (here ? 1.0 : row[c]) * inverse;
-        a[c] = r_ == p ? scaled : fma(-factor, scaled, here ? 0.0 : a[c]);
-      }
-    });
-    if (swapped) turn_back(swaps, a);
-    return smallest;
-  }
-  /// The row, p or further down, whose |value| is the first of the largest; a NaN in row p stays.
-  template <int p>
-  __device__ int largest_below(double value) const {
-    const double sizes = magnitude(value);
-    int best = p;
-    double size = __shfl_sync(all, sizes, 4 * (line_ * PB + p));
-#pragma unroll
-    for (int other = p + 1; other < B; ++other) {
-      const double next = __shfl_sync(all, sizes, 4 * (line_ * PB + other));
-      if (next > size) size = next, best = other;
-    }
-    return best;
-  }
-  /// Columns change places as rows did, the last first.
-  __device__ void turn_back(const int (&swaps)[B], double (&a)[2]) const {
-    double* row = room_.turned[0] + g_ * Room::row + line_ * PB;
-    __syncwarp();
-    if (used_) row[first_column_] = a[0];
-    if (used_ && first_column_ + 1 < B) row[first_column_ + 1] = a[1];
-    __syncwarp();
-    if (q_ == 0) {
-#pragma unroll
-      for (int p = B - 1; p >= 0; --p) {
-        const double kept = row[p];
-        row[p] = row[swaps[p]];
-        row[swaps[p]] = kept;
-      }
-    }
-    __syncwarp();
-    if (used_) a[0] = row[first_column_];
-    if (used_ && first_column_ + 1 < B) a[1] = row[first_column_ + 1];
-    __syncwarp();
-  }
-
   /// Blocks that may be bad: one thread of each looks.
   __device__ __forceinline__ void judge(PivotPlace place, bool suspect, const Measured& A, double smallest, double (&d)[2],
                                         const double (&kept)[2]) {
-    double* room = room_.judged + line_ * 4 * B * B;
-    const bool here = used_ && suspect;
+    double* room = room_.judged + at_.line * 4 * B * B;
+    const bool here = at_.used && suspect;
 #pragma unroll
     for (int s = 0; s < 2; ++s) {
-      const int c = first_column_ + s;
-      if (here && c < B) room[c * B + r_] = d[s];
-      if (here && c < B) room[(2 * B + c) * B + r_] = kept[s];
+      const int c = at_.first_column + s;
+      if (here && c < B) room[c * B + at_.r] = d[s];
+      if (here && c < B) room[(2 * B + c) * B + at_.r] = kept[s];
     }
     __syncwarp();
-    if (suspect && lane_ == line_ * PB * 4) {
+    if (suspect && lane_ == at_.line * PB * 4) {
       if (!A.finite) note_nonfinite_row(v_, place);
       if (v_.rules.positive || !pivot_is_good(v_.rules, smallest, A.scale)) {
         const double change = judge_block<B>(v_, place, room, smallest, A.scale, !A.finite);
@@ -475,18 +412,18 @@ class FactorTeam {
     __syncwarp();
 #pragma unroll
     for (int s = 0; s < 2; ++s) {
-      const int c = first_column_ + s;
-      if (here && c < B) d[s] = room[c * B + r_];
+      const int c = at_.first_column + s;
+      if (here && c < B) d[s] = room[c * B + at_.r];
     }
   }
 
   const WavefrontFactorView<double>& v_;
   Room& room_;
-  const int lane_, g_, q_, line_, r_, first_column_;
-  const bool used_;  // the lane's values are of a line's block
+  const int lane_;
+  const FragmentLane<B> at_;
   int team_ = 0, y_ = 0, z_ = 0, first_ = 0, end_ = 0, tile_ = 0;
   int turn_ = 0;  // which of three the level's points are
-  bool on_ = false;
+  bool on_ = false, fetches_first_ = false, fetches_last_ = false;
   Near near_[sets];
   double norm_ = 0, change_ = 0;
 };

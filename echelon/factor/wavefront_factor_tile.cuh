@@ -145,8 +145,8 @@ struct TileWork {
     return true;
   }
 
-  /// All threads, from wherever in the program: a barrier of its own, since __syncthreads() wants one place for all.
-  __device__ static void meet_all() { named_barrier(15, static_cast<int>(blockDim.x)); }
+  /// All threads, from wherever they are in the program: bar.sync wants them at the same place.
+  __device__ static void meet_all() { asm volatile("barrier.sync 15, %0;" ::"r"(static_cast<int>(blockDim.x)) : "memory"); }
 
   __device__ int slot_of(int level) const { return (level + part.levels_kept) % part.levels_kept; }
   __device__ const unsigned char* record(int n, int slot) const {
