@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
@@ -41,20 +42,22 @@ const TileProductKernels& kernels() {
 template <class Sum>
 void rows_on_host(const TileProductView& view) {
   const TileView& tiles = view.vector.tiles;
+  const int nx = view.vector.front.nx;
+  std::vector<int> found(static_cast<std::size_t>(view.entries));
   for (int t = 0; t < tiles.count; ++t) {
     const Tile& tile = tiles.tiles[t];
     std::int64_t origins[tile_product::around];
     for (int n = 0; n < tile_product::around; ++n) origins[n] = tile_product::origin_around(view.vector, tile, n);
-    for (int level = tile.first_level; level < tile.first_level + tile.levels; ++level) {
-      for (int z = tile.z; z < tiles.end_z(tile); ++z) {
-        const LineRange lines = tiles.lines_at(tile, level, z);
-        for (int y = lines.begin; y < lines.end; ++y) {
-          const tile_product::Line line{tile, origins, y, z};
+    for (int z = tile.z; z < tiles.end_z(tile); ++z) {
+      for (int y = tile.y; y < tile.y + tiles.shape.y; ++y) {
+        if (!view.vector.front.has_line(y, z)) continue;
+        const auto walk = tile_product::begin_walk(view, {tile, origins, y, z}, found.data(), 1);
+        for (int level = walk.start; level < walk.start + nx; ++level) {
           for (int row = 0; row < view.block; ++row) {
             if (view.block == 1) {
-              tile_product::row<1, Sum>(view, line, level, row);
+              tile_product::row<1, Sum>(view, walk, level, row);
             } else {
-              tile_product::row<0, Sum>(view, line, level, row);
+              tile_product::row<0, Sum>(view, walk, level, row);
             }
           }
         }
@@ -93,6 +96,9 @@ TileMatrix::TileMatrix(const StructMatrix<double>& A, int fill, Device device)
   values_ = Array<double>(order_.matrix_scalars(), device);
   neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(neighbours_of(order_))).to(device);
   const LayoutView& layout = order_.vector();
+  if (order_.runs() > std::numeric_limits<int>::max() / 2 / layout.tiles.shape.z) {
+    throw Error(ErrorCode::will_not_fit, "a matrix in tile order: 32 bits cannot count its lines");
+  }
   line_zero_ = Array<std::int64_t>(order_.runs() * layout.tiles.shape.z, device);
   if (device.is_host()) {
     for (int t = 0; t < layout.tiles.count; ++t) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One scalar row of a product in tile order, for host and device: entries ascending and columns ascending inside, by the Sum
 // given, so y = A x has the bits of user order. Where a neighbour's values are: its line (ŷ, ẑ) and level are the own ones
-// plus constants of the entry, and a table says where the line ŷ = 0 of a (tile, level, ẑ) would begin. Loads of a batch of
-// entries are under way before the first is used. Neighbours outside are neither read nor multiplied.
+// plus constants of the entry, and a table says where the line ŷ = 0 of a (tile, level, ẑ) would begin: where in that table
+// the neighbour's line is found at level 0 is found once for a walk along the line. Loads of a batch of entries are under
+// way before the first is used. Neighbours outside are neither read nor multiplied.
 #pragma once
 
 #include "echelon/base/fma.hpp"
@@ -54,10 +55,10 @@ ECHELON_FN std::int64_t origin_around(const LayoutView& v, const Tile& tile, int
 
 /// Entries whose loads are under way together; of any block size one at a time.
 template <int B>
-constexpr int batch = B == 1             ? 9
-                      : B >= 2 && B <= 4 ? 4
-                      : B == 0           ? 1
-                                         : 2;
+constexpr int batch = B == 1             ? 7
+                      : B == 2           ? 4
+                      : B == 3 || B == 4 ? 2
+                                         : 1;
 
 /// A line of a tile: one thread's work at every level.
 struct Line {
@@ -66,8 +67,19 @@ struct Line {
   int y, z;  // ŷ, ẑ
 };
 
-/// Index of the first value of the line (ŷ, ẑ) moved by the neighbour, at a level.
-ECHELON_FN std::int64_t place_of(const TileProductView& v, const Line& line, const TileNeighbour& to, int level) {
+/// What is walked along: of entry e, found[e · stride] is where line_zero has the neighbour's line, less the level; or
+/// `none`.
+struct Walk {
+  static constexpr int none = -2147483647 - 1;
+  const int* found;
+  int stride;
+  int own;           // the same of the own line
+  int y, start;      // ŷ; level of the first point
+  std::int64_t run;  // of the own tile at level 0
+};
+
+/// Where line_zero has the line (ŷ, ẑ) moved by the neighbour, less the level; negative where the tile begins above level 0.
+ECHELON_FN int find_line(const TileProductView& v, const Line& line, const TileNeighbour& to) {
   const TileShape shape = v.vector.tiles.shape;
   const int y = line.y + to.line_y, z = line.z + to.line_z;
   std::int64_t origin = 0;
@@ -81,19 +93,31 @@ ECHELON_FN std::int64_t place_of(const TileProductView& v, const Line& line, con
     origin = line.origins[side_z * 3 + side_y];
     z_in_tile = z - line.tile.z - (side_z - 1) * shape.z;
   }
-  return v.line_zero[(origin + level + to.level) * shape.z + z_in_tile] + std::int64_t{y} * v.block;
+  return static_cast<int>((origin + to.level) * shape.z + z_in_tile);
+}
+
+/// Before a walk: fills `found`, and returns what rows are computed with.
+ECHELON_FN Walk begin_walk(const TileProductView& v, const Line& line, int* found, int stride) {
+  const Wavefront& f = v.vector.front;
+  const int j = line.y - f.c * line.z, k = line.z;
+  for (int e = 0; e < v.entries; ++e) {
+    const TileNeighbour to = v.neighbours[e];
+    const bool inside = static_cast<unsigned>(j + to.y) < static_cast<unsigned>(f.ny) &&
+                        static_cast<unsigned>(k + to.z) < static_cast<unsigned>(f.nz);
+    found[e * stride] = inside ? find_line(v, line, to) : Walk::none;
+  }
+  return {found, stride, find_line(v, line, {}), line.y, f.line_start(line.y, line.z), line.origins[around / 2]};
 }
 
 /// Row `row` of the line's point at `level`, which is inside the grid; B = 0 takes the block size at run time.
 template <int B, class Sum>
-ECHELON_FN void row(const TileProductView& v, const Line& line, int level, int row) {
+ECHELON_FN void row(const TileProductView& v, const Walk& walk, int level, int row) {
   const int b = B > 0 ? B : v.block;
-  const Wavefront& f = v.vector.front;
-  const int i = level - f.line_start(line.y, line.z), j = line.y - f.c * line.z, k = line.z;
-  const TileNeighbour self{};
-  const std::int64_t at = place_of(v, line, self, level) + row;
-  const std::int64_t run = line.origins[around / 2] + level;
-  const std::int64_t start = v.vector.run_start[run], length = v.vector.run_start[run + 1] - start;
+  const int i = level - walk.start, nx = v.vector.front.nx;
+  const int by_level = level * v.vector.tiles.shape.z;
+  const std::int64_t at = v.line_zero[walk.own + by_level] + std::int64_t{walk.y} * b + row;
+  const std::int64_t start = v.vector.run_start[walk.run + level];
+  const std::int64_t length = v.vector.run_start[walk.run + level + 1] - start;
   const double* const A = v.values + start * v.entries * b + (at - start);
   Sum sum(v, at);
   constexpr int together = batch<B>, columns = B > 0 ? B : 1;
@@ -104,11 +128,11 @@ ECHELON_FN void row(const TileProductView& v, const Line& line, int level, int r
     for (int n = 0; n < together; ++n) {
       has[n] = e + n < v.entries;
       if (!has[n]) continue;
-      const TileNeighbour to = v.neighbours[e + n];
-      has[n] = static_cast<unsigned>(i + to.x) < static_cast<unsigned>(f.nx) &&
-               static_cast<unsigned>(j + to.y) < static_cast<unsigned>(f.ny) &&
-               static_cast<unsigned>(k + to.z) < static_cast<unsigned>(f.nz);
-      if (has[n]) from[n] = place_of(v, line, to, level);
+      const int found = walk.found[(e + n) * walk.stride];
+      has[n] = found != Walk::none && static_cast<unsigned>(i + v.neighbours[e + n].x) < static_cast<unsigned>(nx);
+      if (Sum::reads_x && has[n]) {
+        from[n] = v.line_zero[found + by_level] + std::int64_t{walk.y + v.neighbours[e + n].line_y} * b;
+      }
     }
     if constexpr (B == 0) {
       for (int c = 0; has[0] && c < b; ++c) {

@@ -1,47 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of tile_product_view.hpp. A block of threads runs some levels of a tile, neighbours in ŷ side by side, so that
-// coefficients and most of x are read in whole sectors.
-// Bytes a scalar row: 8 b an entry, and 16 (residual: 24); x of the neighbours comes from the caches.
+// The kernels of tile_product_view.hpp. A block of threads walks some levels of a tile, neighbours in ŷ side by side, so
+// that coefficients and most of x are read in whole sectors; each thread keeps where its neighbours' lines are in shared
+// memory. Bytes a scalar row: 8 b an entry, and 16 (residual: 24); x of the neighbours comes from the caches.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
 #include "echelon/base/cuda_check.cuh"
+#include "echelon/base/error.hpp"
 #include "echelon/matrix/tile_product.inl"
 
 namespace echelon {
 namespace {
 
-constexpr int threads = 256;
-/// Scalar rows that a block of threads is given, and the fewest levels.
-constexpr int rows_a_block = 4096, least_levels = 8;
+constexpr int threads_a_block = 256, warp = 32;
+/// So many resident at least, as many as leave registers enough.
+template <int B>
+constexpr int resident = B == 1 ? 2 : 3;
+/// Levels of a walk, and blocks of threads that there should be.
+constexpr int least_levels = 8, most_levels = 64, enough_blocks = 2048;
 constexpr int table_threads = 128;
 constexpr int most_blocks_y = 65535;
+constexpr int shared_bytes = 48 * 1024, most_shared_bytes = 227 * 1024 - 256;
 
+/// A thread has a line of a tile, and one row of its points, or several with more lines than threads; threads beyond the
+/// lines take other levels.
 template <int B, class Sum>
-__global__ void __launch_bounds__(threads) rows_kernel(const __grid_constant__ TileProductView v, int levels) {
+__global__ void __launch_bounds__(threads_a_block, resident<B>)
+    rows_kernel(const __grid_constant__ TileProductView v, int levels) {
+  extern __shared__ int found[];
   __shared__ std::int64_t origins[tile_product::around];
   const TileView& tiles = v.vector.tiles;
   const Wavefront& front = v.vector.front;
-  const int b = B > 0 ? B : v.block;
+  const int b = B > 0 ? B : v.block, own_thread = static_cast<int>(threadIdx.x), all_threads = static_cast<int>(blockDim.x);
   const int slots = tiles.shape.y * tiles.shape.z * b;
+  const int groups = max(1, all_threads / slots), group = own_thread / slots;
+  const int next = max(slots, all_threads);
   for (int t = blockIdx.y; t < tiles.count; t += gridDim.y) {
     const Tile tile = tiles.tiles[t];
     const int first = static_cast<int>(blockIdx.x) * levels, last = min(first + levels, tile.levels);
     if (first >= last) continue;
     __syncthreads();
-    if (threadIdx.x < tile_product::around) {
-      origins[threadIdx.x] = tile_product::origin_around(v.vector, tile, static_cast<int>(threadIdx.x));
-    }
+    if (own_thread < tile_product::around) origins[own_thread] = tile_product::origin_around(v.vector, tile, own_thread);
     __syncthreads();
-    for (int item = threadIdx.x; item < slots * (last - first); item += threads) {
-      const int l = item / slots, slot = item - l * slots;
+    if (group >= groups) continue;
+    for (int slot = own_thread - group * slots; slot < slots; slot += next) {
       const int n = slot / b, row = slot - n * b, in_z = n / tiles.shape.y;
       const int y = tile.y + n - in_z * tiles.shape.y, z = tile.z + in_z;
-      const int level = tile.first_level + first + l;
-      const int i = level - front.line_start(y, z);
-      if (!front.has_line(y, z) || i < 0 || i >= front.nx) continue;
-      tile_product::row<B, Sum>(v, {tile, origins, y, z}, level, row);
+      if (!front.has_line(y, z)) continue;
+      const auto walk = tile_product::begin_walk(v, {tile, origins, y, z}, found + own_thread, all_threads);
+      for (int l = first + group; l < last; l += groups) {
+        const int level = tile.first_level + l;
+        if (static_cast<unsigned>(level - walk.start) >= static_cast<unsigned>(front.nx)) continue;
+        tile_product::row<B, Sum>(v, walk, level, row);
+      }
     }
   }
 }
@@ -66,13 +78,34 @@ __global__ void grow_kernel(const __grid_constant__ TileProductView from, const 
   }
 }
 
+/// Threads of a block: whole sets of a tile's lines, fewer for stencils of many entries.
+struct ThreadCount {
+  int threads;
+  std::size_t bytes;
+  explicit ThreadCount(const TileProductView& v) {
+    const int slots = v.vector.tiles.shape.y * v.vector.tiles.shape.z * v.block;
+    const int an_entry = static_cast<int>(sizeof(int));
+    threads = slots < threads_a_block ? (threads_a_block / slots * slots + warp - 1) / warp * warp : threads_a_block;
+    while (threads > warp && threads * v.entries * an_entry > shared_bytes) threads = (threads / 2 + warp - 1) / warp * warp;
+    bytes = static_cast<std::size_t>(threads) * static_cast<std::size_t>(v.entries) * sizeof(int);
+  }
+};
+
 template <class Sum, int B>
 void launch(const TileProductView& v) {
-  const TileShape shape = v.vector.tiles.shape;
-  const int levels = std::max(least_levels, rows_a_block / (shape.y * shape.z * v.block));
+  const ThreadCount count(v);
+  if (count.bytes > most_shared_bytes) {
+    throw Error(ErrorCode::bad_argument, "a product in tile order on a GPU: the stencil has too many entries");
+  }
+  if (count.bytes > shared_bytes) {
+    check_cuda(cudaFuncSetAttribute(rows_kernel<B, Sum>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared_bytes),
+               "cudaFuncSetAttribute");
+  }
+  const std::int64_t all_levels = std::int64_t{v.vector.tiles.count} * v.longest;
+  const int levels = static_cast<int>(std::clamp<std::int64_t>(all_levels / enough_blocks, least_levels, most_levels));
   const dim3 blocks(static_cast<unsigned>((v.longest + levels - 1) / levels),
                     static_cast<unsigned>(std::min(v.vector.tiles.count, most_blocks_y)));
-  rows_kernel<B, Sum><<<blocks, threads>>>(v, levels);
+  rows_kernel<B, Sum><<<blocks, static_cast<unsigned>(count.threads), count.bytes>>>(v, levels);
 }
 
 template <class Sum>
@@ -100,7 +133,7 @@ void line_zeros(int device, const LayoutView& vector, std::int64_t* line_zero) {
 
 void grow(int device, const TileProductView& from, const int* source, int entries, double* to) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  grow_kernel<<<static_cast<unsigned>(from.runs), threads>>>(from, source, entries, to);
+  grow_kernel<<<static_cast<unsigned>(from.runs), threads_a_block>>>(from, source, entries, to);
   check_cuda(cudaGetLastError(), "growing a matrix in tile order");
 }
 
