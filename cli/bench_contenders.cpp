@@ -43,12 +43,13 @@ std::vector<std::string> contender_names() { return {"petsc", "hypre", "eigen"};
 
 std::vector<std::string> device_contender_names(const std::string& kind) {
   if (kind == "factor") return {"csrilu02", "bsrilu02"};
+  if (kind == "solver") return {"cusparse"};
   return {"spsv", "bsrsv2", "spmv"};
 }
 
 std::vector<std::string> all_contender_names() {
   auto all = contender_names();
-  for (const char* kind : {"trsv", "factor"}) {
+  for (const char* kind : {"trsv", "factor", "solver"}) {
     for (auto& name : device_contender_names(kind)) all.push_back(std::move(name));
   }
   return all;

@@ -8,6 +8,7 @@
 #include "bench/measure/device_shapes.hpp"
 #include "bench/measure/sampling.hpp"
 #include "cli/bench_cuda_ours.hpp"
+#include "cli/bench_cuda_solver.hpp"
 #include "cli/bench_frame.hpp"
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
@@ -15,7 +16,7 @@
 namespace echelon::cli {
 namespace {
 
-constexpr int sweep_repeats = 15, factor_repeats = 5, small_repeats = 2;
+constexpr int sweep_repeats = 15, factor_repeats = 5, solve_rounds = 3, small_repeats = 2;
 
 BackendInfo device_backend(const Device& gpu) {
   BackendInfo backend;
@@ -103,9 +104,23 @@ CaseResult measure(const bench::BenchCase& one, const DevicePlan& plan, const st
   return result;
 }
 
+int run_solves(const BenchOptions& options, const std::vector<std::string>& arguments) {
+  const Device gpu = Device::cuda();
+  const auto cases = chosen_cases(bench::device_solves(options.small), options);
+  const auto contenders = find_contenders(
+      options.kind, options.peers.empty() ? device_contender_names(options.kind) : options.peers, options.contenders);
+  BenchReport report = new_report(options, arguments, contenders);
+  report.backend = device_backend(gpu);
+  report.rounds = options.rounds > 0 ? options.rounds : options.small ? 1 : solve_rounds;
+  return run_cases(options, report, cases, [&](const bench::BenchCase& one, const Progress& progress) {
+    return measure_device_solve(one, report.rounds, contenders.found, progress);
+  });
+}
+
 }  // namespace
 
 int run_bench_cuda(const BenchOptions& options, const std::vector<std::string>& arguments) {
+  if (options.kind == "solver") return run_solves(options, arguments);
   const Device gpu = Device::cuda();
   const auto cases = chosen_cases(bench::device_shapes(options.kind, options.column, options.small), options);
   DevicePlan plan;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `echelon bench trsv|factor --backend cuda`: sweeps, product, conversions and factorization on the first GPU beside
-// cuSPARSE's routines, each a process of its own.
+// `echelon bench trsv|factor|solver --backend cuda`: sweeps, product, conversions, factorization and whole solves on the
+// first GPU beside cuSPARSE's routines, each a process of its own.
 #pragma once
 
 #include <string>

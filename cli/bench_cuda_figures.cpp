@@ -148,7 +148,41 @@ SizePlot growing_figure(const BenchReport& report) {
   return plot;
 }
 
+PanelPlot solver_figure(const BenchReport& report) {
+  PanelPlot plot;
+  plot.stacked = true;
+  plot.title = "Whole solves on the GPU, the same Krylov methods with cuSPARSE's ILU(0) beside ours";
+  plot.subtitle = fmt::format("{}; FP64, median of {}; analyses and set-up not counted; marked: our time, and times as fast",
+                              report.backend.name, report.rounds);
+  plot.group_axis = "whose products, factorization and sweeps";
+  PanelPlot::Row row{"time, percent of echelon's", {}};
+  const auto stack = [&](const std::string& label, const std::vector<TimePart>& parts, double whole) {
+    PanelPlot::Group group{label, {}};
+    for (const auto& part : parts) {
+      const std::size_t at = place_of(plot.series, part.name);
+      if (group.bars.size() <= at) group.bars.resize(at + 1, {std::nan(""), ""});
+      group.bars[at].value = 100 * part.seconds / whole;
+    }
+    return group;
+  };
+  for (const auto& one : report.rows) {
+    if (one.precision != "fp64" || one.parts.empty()) continue;
+    PanelPlot::Panel panel{fmt::format("{}, {}", one.problem, one.operation), {}};
+    panel.groups.push_back(stack("echelon", one.parts, one.seconds));
+    panel.groups.back().bars[0].mark = fmt::format("{:.0f} ms", 1e3 * one.seconds);
+    for (const auto& peer : one.peers) {
+      if (peer.parts.empty()) continue;
+      panel.groups.push_back(stack(peer.method.starts_with("bsr") ? "BSR" : "CSR", peer.parts, one.seconds));
+      panel.groups.back().bars[0].mark = fmt::format("{:.1f}×", peer.seconds / one.seconds);
+    }
+    row.panels.push_back(std::move(panel));
+  }
+  if (!row.panels.empty()) plot.rows.push_back(std::move(row));
+  return plot;
+}
+
 std::string cuda_figure(const BenchReport& report) {
+  if (report.kind == "solver") return panel_svg(solver_figure(report));
   if (is_growing(report)) return size_svg(growing_figure(report));
   return panel_svg(is_breakdown(report) ? breakdown_figure(report) : comparison_figure(report));
 }

@@ -66,6 +66,43 @@ std::string cuda_table(const BenchReport& report) {
   return table.text();
 }
 
+std::string cuda_solver_table(const BenchReport& report) {
+  Table table({{"case", left},
+               {"stored", left},
+               {"iterations", right},
+               {"ms", right},
+               {"factor", right},
+               {"sweeps", right},
+               {"products", right},
+               {"vectors", right},
+               {"set-up", right},
+               {"copy of A", right},
+               {"peer ms", right},
+               {"iterations", right},
+               {"speedup", right},
+               {"with analysis", right},
+               {"fastest peer", left}});
+  GeometricMean alone, with_analysis;
+  for (const auto& row : report.rows) {
+    const auto* peer = row.best_peer();
+    const auto part = [&](const std::string& name) {
+      const auto found = std::ranges::find(row.parts, name, &TimePart::name);
+      return found == row.parts.end() ? std::string("-") : milliseconds(found->seconds);
+    };
+    const double speedup = peer ? peer->seconds / row.seconds : 0;
+    const double both = peer ? (peer->seconds + peer->analysis_seconds) / (row.seconds + row.analysis_seconds) : 0;
+    alone.add(speedup);
+    with_analysis.add(both);
+    table.add({row.name, row.precision, std::to_string(row.iterations), milliseconds(row.seconds), part("factorization"),
+               part("sweeps"), part("products"), part("vector work"), milliseconds(row.setup_seconds),
+               milliseconds(row.upload_seconds), peer ? milliseconds(peer->seconds) : "-",
+               peer ? std::to_string(peer->iterations) : "-", peer ? fmt::format("{:.2f}", speedup) : "-",
+               peer ? fmt::format("{:.2f}", both) : "-", peer ? fmt::format("{}, {}", peer->name, peer->method) : "-"});
+  }
+  return table.text() + fmt::format("\ngeometric means of {}: {} (least {}), with analysis {} (least {})\n", alone.count,
+                                    alone.text(), alone.least_text(), with_analysis.text(), with_analysis.least_text());
+}
+
 std::string cuda_means(const BenchReport& report) {
   Table table({{"geometric means", left},
                {"cases", right},

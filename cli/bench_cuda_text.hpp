@@ -9,6 +9,8 @@
 namespace echelon::cli {
 
 std::string cuda_table(const BenchReport& report);
+/// Solves: what the time is made of, the contender without and with its analysis, set-up against a plain copy.
+std::string cuda_solver_table(const BenchReport& report);
 /// Geometric means over the cases, of all and of those with blocks, a line an operation and precision.
 std::string cuda_means(const BenchReport& report);
 

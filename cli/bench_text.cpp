@@ -106,6 +106,7 @@ void put(BarPlot& plot, BarPlot::Group& group, const std::string& name, double v
 }  // namespace
 
 std::string bench_table(const BenchReport& report) {
+  if (report.backend.kind == "cuda" && report.kind == "solver") return cuda_solver_table(report);
   if (report.backend.kind == "cuda") return cuda_table(report) + "\n" + cuda_means(report);
   if (report.kind == "convergence") return convergence_table(report);
   return report.kind == "solver" ? solver_table(report) : operation_table(report);

@@ -214,7 +214,7 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->check(words(bench::kinds(), {"dbsr", "trisolve"}))
       ->required()
       ->type_name("KIND");
-  app.add_option("--backend", o.backend, "host, or cuda: sweeps and set-up on the first GPU beside cuSPARSE")
+  app.add_option("--backend", o.backend, "host, or cuda: sweeps, set-up and solves on the first GPU beside cuSPARSE")
       ->check(words({"host", "cuda"}))
       ->type_name("WORD");
   app.add_option("--from", o.from, "show the table and the picture of an earlier run's JSON instead of measuring")

@@ -17,7 +17,13 @@ struct DeviceRows {
   Array<double> values;
 };
 
-/// Throws Error(will_not_fit) where 32 bits cannot count the values.
-DeviceRows device_rows(const ValueShape& shape, EntryRange entries, bool as_scalars);
+/// A matrix on the GPU in user order, and which of its entries each of the shape's is; −1: zeros.
+struct GivenValues {
+  const double* values = nullptr;
+  int source[ValueShape::most_entries] = {};
+};
+
+/// With `given` values the shape says only where they go. Throws Error(will_not_fit) where 32 bits cannot count the values.
+DeviceRows device_rows(const ValueShape& shape, EntryRange entries, bool as_scalars, const GivenValues& given = {});
 
 }  // namespace echelon::bench

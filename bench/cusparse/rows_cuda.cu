@@ -28,6 +28,13 @@ struct RowsView {
   const int* first;  // of each point: its first block
   int *row_start, *column;
   double* values;
+  GivenValues given;
+
+  __device__ double value(const ValueShape& shape, Ijk p, int e, int r, int c) const {
+    if (!given.values) return shape.value(p, e, r, c);
+    const std::int64_t entry = given.source[e], b = shape.dof;
+    return entry < 0 ? 0.0 : given.values[((entry * shape.points() + shape.index(p)) * b + c) * b + r];
+  }
 };
 
 __global__ void count_kernel(ValueShape shape, EntryRange entries, int* count) {
@@ -40,7 +47,7 @@ __global__ void count_kernel(ValueShape shape, EntryRange entries, int* count) {
   count[point] = sum;
 }
 
-__global__ void rows_kernel(ValueShape shape, RowsView rows) {
+__global__ void rows_kernel(const __grid_constant__ ValueShape shape, const __grid_constant__ RowsView rows) {
   const std::int64_t row = thread_index(), all = shape.points() * shape.dof;
   if (row >= all) return;
   const int b = shape.dof;
@@ -67,7 +74,7 @@ __global__ void rows_kernel(ValueShape shape, RowsView rows) {
     if (!rows.as_scalars && r == 0) rows.column[place] = neighbour;
     ++place;
     for (int c = e == shape.center ? skipped : 0; c < b; ++c, at += rows.as_scalars ? 1 : b) {
-      rows.values[at] = shape.value(p, e, r, c);
+      rows.values[at] = rows.value(shape, p, e, r, c);
       if (rows.as_scalars) rows.column[at] = neighbour * b + c;
     }
   }
@@ -75,7 +82,7 @@ __global__ void rows_kernel(ValueShape shape, RowsView rows) {
 
 }  // namespace
 
-DeviceRows device_rows(const ValueShape& shape, EntryRange entries, bool as_scalars) {
+DeviceRows device_rows(const ValueShape& shape, EntryRange entries, bool as_scalars, const GivenValues& given) {
   const Device gpu = Device::cuda();
   const std::int64_t points = shape.points(), block = std::int64_t{shape.dof} * shape.dof;
   if (points * entries.count() * block > std::numeric_limits<int>::max()) {
@@ -100,8 +107,8 @@ DeviceRows device_rows(const ValueShape& shape, EntryRange entries, bool as_scal
   rows.row_start = Array<int>(rows.rows + 1, gpu);
   rows.column = Array<int>(rows.nonzeros, gpu);
   rows.values = Array<double>(blocks * block - points * below, gpu);
-  const RowsView view{entries,           as_scalars, below, first.data(), rows.row_start.data(), rows.column.data(),
-                      rows.values.data()};
+  const RowsView view{
+      entries, as_scalars, below, first.data(), rows.row_start.data(), rows.column.data(), rows.values.data(), given};
   rows_kernel<<<blocks_for(points * shape.dof), threads_a_block>>>(shape, view);
   check(cudaDeviceSynchronize(), "rows of the case");
   return rows;

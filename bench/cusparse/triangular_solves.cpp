@@ -58,6 +58,12 @@ void SpsvSolve::solve() {
         "cusparseSpSV_solve");
 }
 
+void SpsvSolve::solve(SolveVectors vectors) {
+  check(cusparseDnVecSetValues(r_, const_cast<double*>(vectors.r)), "cusparseDnVecSetValues");
+  check(cusparseDnVecSetValues(x_, vectors.x), "cusparseDnVecSetValues");
+  solve();
+}
+
 Bsrsv2Solve::Bsrsv2Solve(const CusparseSession& session, const DeviceRows& rows, Triangle triangle, SolveVectors vectors)
     : handle_(session.handle), rows_(rows), vectors_(vectors) {
   check(cusparseSetMatFillMode(description_.get, fill_mode(triangle)), "cusparseSetMatFillMode");
@@ -85,6 +91,11 @@ void Bsrsv2Solve::solve() {
                               rows_.values.data(), rows_.row_start.data(), rows_.column.data(), rows_.block, plan_,
                               vectors_.r, vectors_.x, with_levels, scratch_.data()),
         "cusparseDbsrsv2_solve");
+}
+
+void Bsrsv2Solve::solve(SolveVectors vectors) {
+  vectors_ = vectors;
+  solve();
 }
 
 }  // namespace echelon::bench

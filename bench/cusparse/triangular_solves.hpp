@@ -23,6 +23,8 @@ class SpsvSolve {
   SpsvSolve& operator=(const SpsvSolve&) = delete;
   void analyse();
   void solve();
+  /// With other vectors from now on.
+  void solve(SolveVectors vectors);
 
  private:
   cusparseHandle_t handle_;
@@ -40,6 +42,7 @@ class Bsrsv2Solve {
   Bsrsv2Solve& operator=(const Bsrsv2Solve&) = delete;
   void analyse();
   void solve();
+  void solve(SolveVectors vectors);
 
  private:
   cusparseHandle_t handle_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cuSPARSE's csrilu02 on CSR of scalars, without and with level information. Blocks are full, so its factors are ours, and
 // U⁻¹ L⁻¹ r by SpSV is the answer.
+#include "bench/cusparse/factorizations.hpp"
 #include "bench/cusparse/measured.hpp"
 #include "bench/cusparse/triangular_solves.hpp"
 
@@ -8,41 +9,6 @@ namespace {
 
 using namespace echelon::bench;
 using echelon::Triangle;
-
-class Csrilu02 {
- public:
-  Csrilu02(const CusparseSession& session, DeviceRows& rows, cusparseSolvePolicy_t policy)
-      : handle_(session.handle), rows_(rows), policy_(policy) {
-    check(cusparseCreateCsrilu02Info(&plan_), "cusparseCreateCsrilu02Info");
-    int bytes = 0;
-    check(cusparseDcsrilu02_bufferSize(handle_, rows_.rows, rows_.nonzeros, description_.get, rows_.values.data(),
-                                       rows_.row_start.data(), rows_.column.data(), plan_, &bytes),
-          "cusparseDcsrilu02_bufferSize");
-    scratch_ = scratch(static_cast<std::size_t>(bytes));
-  }
-  ~Csrilu02() { cusparseDestroyCsrilu02Info(plan_); }
-  Csrilu02(const Csrilu02&) = delete;
-  Csrilu02& operator=(const Csrilu02&) = delete;
-
-  void analyse() {
-    check(cusparseDcsrilu02_analysis(handle_, rows_.rows, rows_.nonzeros, description_.get, rows_.values.data(),
-                                     rows_.row_start.data(), rows_.column.data(), plan_, policy_, scratch_.data()),
-          "cusparseDcsrilu02_analysis");
-  }
-  void factor() {
-    check(cusparseDcsrilu02(handle_, rows_.rows, rows_.nonzeros, description_.get, rows_.values.data(),
-                            rows_.row_start.data(), rows_.column.data(), plan_, policy_, scratch_.data()),
-          "cusparseDcsrilu02");
-  }
-
- private:
-  cusparseHandle_t handle_;
-  DeviceRows& rows_;
-  cusparseSolvePolicy_t policy_;
-  CusparseDescription description_;
-  csrilu02Info_t plan_ = nullptr;
-  echelon::Array<char> scratch_;
-};
 
 Fingerprint applied(const CusparseSession& session, const DeviceRows& factors, const BenchCase& one) {
   CaseVectors vectors(one);

@@ -38,7 +38,8 @@ std::string BenchCase::name() const {
   const auto method = solver.empty() ? "" : solver == "gmres" ? fmt::format("gmres({}) ", restart) : solver + " ";
   const auto size =
       grid.nz > 1 ? fmt::format("{}x{}x{}", grid.nx, grid.ny, grid.nz) : fmt::format("{}x{}", grid.nx, grid.ny);
-  return fmt::format("{}{} {} {} b={}", method, problem, stencil, size, dof);
+  const auto level = fill > 0 ? fmt::format(" fill {}", fill) : std::string();
+  return fmt::format("{}{} {} {} b={}{}", method, problem, stencil, size, dof, level);
 }
 
 std::vector<std::string> BenchCase::arguments() const {
@@ -52,6 +53,7 @@ std::vector<std::string> BenchCase::arguments() const {
       list.push_back(word);
     }
   }
+  if (fill > 0) list.insert(list.end(), {"--fill", std::to_string(fill)});
   return list;
 }
 
@@ -74,6 +76,8 @@ BenchCase BenchCase::from_arguments(const std::string& kind, int argc, char** ar
       one.solver = value;
     } else if (name == "--restart") {
       one.restart = static_cast<int>(positive(name, value));
+    } else if (name == "--fill") {
+      one.fill = static_cast<int>(positive(name, value));
     } else if (name == "--rtol") {
       one.rtol = std::strtod(value.c_str(), nullptr);
     } else {

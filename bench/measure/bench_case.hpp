@@ -23,9 +23,10 @@ struct BenchCase {
   int dof = 1;
   std::string solver = {};  // "cg" or "gmres" (right-preconditioned), for solves only
   int restart = 30;
+  int fill = 0;  // of a solve's preconditioner
   double rtol = 1e-8;
 
-  /// "poisson star7 192x192x192 b=1", with "cg " or "gmres(30) " in front for a solve.
+  /// "poisson star7 192x192x192 b=1", with "cg " or "gmres(30) " in front for a solve and " fill 1" behind.
   std::string name() const;
   /// What `from_arguments` reads back.
   std::vector<std::string> arguments() const;

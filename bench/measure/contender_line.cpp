@@ -47,6 +47,7 @@ std::string to_line(const ContenderLine& line) {
   json["relative_residual"] = line.relative_residual;
   json["answer_norm"] = line.answer.norm;
   json["answer_probe"] = line.answer.probe;
+  for (const auto& part : line.parts) json["parts"].push_back({part.name, part.seconds});
   return json.dump();
 }
 
@@ -69,6 +70,7 @@ ContenderLine parsed(const std::string& text) {
   const auto number = [&](const char* name) { return json.at(name).is_null() ? std::nan("") : json.at(name).get<double>(); };
   line.relative_residual = number("relative_residual");
   line.answer = {number("answer_norm"), number("answer_probe")};
+  for (const auto& part : json.value("parts", nlohmann::json::array())) line.parts.push_back({part.at(0), part.at(1)});
   return line;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "echelon/base/array.hpp"
+#include "echelon/report/bench_report.hpp"
 
 namespace echelon::bench {
 
@@ -30,6 +31,7 @@ struct ContenderLine {
   std::int64_t iterations = 0;
   double relative_residual = 0;  // of a solve: ‖b − A x‖/‖b‖ recomputed with our matrix from the contender's x
   Fingerprint answer;
+  std::vector<TimePart> parts;  // of a solve on a GPU: what `seconds` is made of
 
   static ContenderLine nothing(const std::string& contender, const std::string& why);
 };

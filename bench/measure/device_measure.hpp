@@ -20,6 +20,12 @@ struct DeviceMeasure {
   Fingerprint (*fingerprint)(const double* z, std::int64_t n);
   /// Of what `work` puts on the default stream.
   double (*seconds)(const std::function<void()>& work);
+
+  /// A mark on the default stream, which a later one may be put in the place of; seconds between two waits for both.
+  void* (*make_mark)();
+  void (*set_mark)(void* mark);
+  double (*between)(void* first, void* second);
+  void (*release_mark)(void* mark);
 };
 
 /// Null without CUDA. Every function throws Error(device) naming the call that failed.

@@ -103,10 +103,29 @@ double seconds(const std::function<void()>& work) {
   return 1e-3 * static_cast<double>(milliseconds);
 }
 
+void* make_mark() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event), "cudaEventCreate");
+  return event;
+}
+
+void set_mark(void* mark) { check(cudaEventRecord(static_cast<cudaEvent_t>(mark)), "cudaEventRecord"); }
+
+double between(void* first, void* second) {
+  check(cudaEventSynchronize(static_cast<cudaEvent_t>(second)), "the measured work");
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(first), static_cast<cudaEvent_t>(second)),
+        "cudaEventElapsedTime");
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
+void release_mark(void* mark) { cudaEventDestroy(static_cast<cudaEvent_t>(mark)); }
+
 }  // namespace
 
 const DeviceMeasure* device_measure() {
-  static const DeviceMeasure table{make_values, make_right_hand_side, device_fingerprint, seconds};
+  static const DeviceMeasure table{make_values, make_right_hand_side, device_fingerprint, seconds, make_mark, set_mark,
+                                   between,     release_mark};
   return &table;
 }
 

@@ -42,6 +42,17 @@ struct BrokenDown {
 constexpr BrokenDown broken_down[] = {{"star7", 1, 512},     {"box27", 1, 336},    {"star13", 2, 272},
                                       {"diamond13", 4, 160}, {"diamond25", 8, 80}, {"box27", 8, 80}};
 
+struct Solve {
+  const char* problem;
+  const char* stencil;
+  int side, dof;
+  const char* solver;
+  int fill;
+};
+constexpr Solve solves[] = {{"poisson", "star7", 304, 1, "cg", 0},     {"poisson", "star7", 304, 1, "cg", 1},
+                            {"convdiff", "star7", 304, 1, "gmres", 0}, {"navierstokes", "box27", 104, 4, "gmres", 0},
+                            {"euler", "star13", 112, 5, "gmres", 0},   {"cahnhilliard", "diamond25", 160, 2, "gmres", 0}};
+
 BenchCase make(const std::string& kind, const char* stencil, std::int64_t side, int dof) {
   BenchCase one;
   one.kind = kind;
@@ -57,6 +68,18 @@ BenchCase make(const std::string& kind, const char* stencil, std::int64_t side, 
 std::vector<std::string> device_columns() { return {"rtx3090", "a100", "growing", "breakdown"}; }
 
 bool has_contenders(const std::string& column) { return column == "rtx3090" || column == "growing"; }
+
+std::vector<BenchCase> device_solves(bool small) {
+  std::vector<BenchCase> list;
+  for (const auto& one : solves) {
+    list.push_back(make("solver", one.stencil, one.side, one.dof));
+    list.back().problem = one.problem;
+    list.back().solver = one.solver;
+    list.back().fill = one.fill;
+    if (small) list.back().grid = {11, 9, 10};
+  }
+  return list;
+}
 
 std::vector<BenchCase> device_shapes(const std::string& kind, const std::string& column, bool small) {
   std::vector<BenchCase> list;

@@ -19,4 +19,7 @@ bool has_contenders(const std::string& column);
 /// `small`: the same list on tiny grids. Throws Error(bad_argument) for an unknown column.
 std::vector<BenchCase> device_shapes(const std::string& kind, const std::string& column, bool small);
 
+/// The six solves of the paper's table 4, in its sizes: Poisson by CG with IC(0) and IC(1), the others by GMRES with ILU(0).
+std::vector<BenchCase> device_solves(bool small);
+
 }  // namespace echelon::bench

@@ -12,6 +12,12 @@
 
 namespace echelon {
 
+/// What a time is made of: "factorization", "sweeps", …
+struct TimePart {
+  std::string name;
+  double seconds = 0;
+};
+
 struct PeerTime {
   std::string name;    // "PETSc 3.18.5"
   std::string method;  // "seqaij ILU(0)"
@@ -20,6 +26,7 @@ struct PeerTime {
   double analysis_seconds = 0;  // on a GPU: of the pattern, before the first call
   std::int64_t iterations = 0;
   double relative_residual = 0;
+  std::vector<TimePart> parts;  // of a solve on a GPU
 };
 
 struct BenchRow {
@@ -40,6 +47,8 @@ struct BenchRow {
   std::int64_t iterations = 0;
   double iteration_ratio = 0;  // to the first method of a comparison; 0: none
   double relative_residual = 0;
+  std::vector<TimePart> parts;  // of a solve on a GPU
+  double upload_seconds = 0;    // of a solve on a GPU: the matrix copied there and nothing else, to hold set-up against
   std::vector<PeerTime> peers;  // with as many ranks as we have threads
 
   /// Bytes a second over `bandwidth`, in percent; 0 without a model.

@@ -84,6 +84,12 @@ Json attempts_json(const std::vector<AttemptSummary>& attempts) {
   return list;
 }
 
+Json parts_json(const std::vector<TimePart>& parts) {
+  Json json = Json::object();
+  for (const auto& part : parts) json[part.name] = part.seconds;
+  return json;
+}
+
 Json peer_json(const PeerTime& peer, double our_seconds) {
   Json json = {{"name", peer.name},       {"method", peer.method}, {"ranks", peer.ranks},
                {"seconds", peer.seconds}, {"spread", peer.spread}, {"speedup", peer.seconds / our_seconds}};
@@ -93,6 +99,7 @@ Json peer_json(const PeerTime& peer, double our_seconds) {
     json["iterations"] = peer.iterations;
     json["relative_residual"] = peer.relative_residual;
   }
+  if (!peer.parts.empty()) json["parts"] = parts_json(peer.parts);
   return json;
 }
 
@@ -127,6 +134,8 @@ Json bench_row_json(const BenchRow& row) {
     if (row.iteration_ratio > 0) json["iteration_ratio"] = row.iteration_ratio;
     json["relative_residual"] = row.relative_residual;
   }
+  if (!row.parts.empty()) json["parts"] = parts_json(row.parts);
+  if (row.upload_seconds > 0) json["upload_seconds"] = row.upload_seconds;
   json["peer"] = best ? Json(best->name + ", " + best->method) : Json(nullptr);
   json["peer_seconds"] = best ? Json(best->seconds) : Json(nullptr);
   json["speedup"] = best ? Json(best->seconds / row.seconds) : Json(nullptr);
@@ -270,6 +279,14 @@ T field(const Json& json, const char* name, T otherwise = {}) {
   return at == json.end() || at->is_null() ? otherwise : at->get<T>();
 }
 
+std::vector<TimePart> parts_from(const Json& json) {
+  std::vector<TimePart> parts;
+  const auto at = json.find("parts");
+  if (at == json.end()) return parts;
+  for (const auto& part : at->items()) parts.push_back({part.key(), part.value().get<double>()});
+  return parts;
+}
+
 BenchRow bench_row_from(const Json& json) {
   BenchRow row;
   row.operation = field<std::string>(json, "operation");
@@ -297,6 +314,8 @@ BenchRow bench_row_from(const Json& json) {
   row.iterations = field<std::int64_t>(json, "iterations");
   row.iteration_ratio = field<double>(json, "iteration_ratio");
   row.relative_residual = field<double>(json, "relative_residual");
+  row.parts = parts_from(json);
+  row.upload_seconds = field<double>(json, "upload_seconds");
   for (const Json& one : field<Json>(json, "peers", Json::array())) {
     PeerTime peer;
     peer.name = field<std::string>(one, "name");
@@ -308,6 +327,7 @@ BenchRow bench_row_from(const Json& json) {
     peer.analysis_seconds = field<double>(one, "analysis_seconds");
     peer.iterations = field<std::int64_t>(one, "iterations");
     peer.relative_residual = field<double>(one, "relative_residual");
+    peer.parts = parts_from(one);
     row.peers.push_back(std::move(peer));
   }
   return row;

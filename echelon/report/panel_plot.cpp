@@ -25,6 +25,14 @@ double bars_of(const PanelPlot::Group& group) {
   return static_cast<double>(std::ranges::count_if(group.bars, [](const auto& one) { return drawable(one.value); }));
 }
 
+double height_of(const PanelPlot::Group& group, bool stacked) {
+  double height = 0;
+  for (const auto& one : group.bars) {
+    if (drawable(one.value)) height = stacked ? height + one.value : std::max(height, one.value);
+  }
+  return height;
+}
+
 double text_width(const std::string& text, double size) {
   // Of UTF-8, the bytes that begin a character.
   return a_character * size * static_cast<double>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
@@ -38,12 +46,14 @@ struct Page {
   double width = 0;      // of the whole page
   bool upright = false;  // marks are turned: several a group would run into each other
 
-  explicit Page(const PanelPlot& plot) {
+  bool stacked;
+
+  explicit Page(const PanelPlot& plot) : stacked(plot.stacked) {
     double widest = 0, all = 0;
     for (const auto& row : plot.rows) {
       for (const auto& panel : row.panels) {
         for (const auto& group : panel.groups) {
-          bars = std::max(bars, bars_of(group));
+          bars = std::max(bars, stacked ? 1.0 : bars_of(group));
           widest = std::max(widest, text_width(group.label, label_size));
           upright = upright || std::ranges::count_if(group.bars, [](const auto& b) { return !b.mark.empty(); }) > 1;
           for (const auto& one : group.bars) all = std::max(all, text_width(one.mark, mark_size));
@@ -80,25 +90,28 @@ Scale scale_of(const PanelPlot::Row& row, const Page& page, double top) {
   double most = 0;
   for (const auto& panel : row.panels) {
     for (const auto& group : panel.groups) {
-      for (const auto& one : group.bars) most = drawable(one.value) ? std::max(most, one.value) : most;
+      most = std::max(most, height_of(group, page.stacked));
     }
   }
   return {most > 0 ? most * chart / (chart - page.room_for_marks()) : 1, top};
 }
 
-void draw_bar(Out out, const Scale& scale, const Page& page, double x, const PanelPlot::Bar& one, std::size_t series) {
-  const double y = scale.y(one.value), width = page.bar - 2;
+struct Corner {
+  double x, base;  // on the page; of the value it stands on
+};
+
+void draw_bar(Out out, const Scale& scale, const Page& page, Corner at, const PanelPlot::Bar& one, std::size_t series) {
+  const double x = at.x, y = scale.y(at.base + one.value), width = page.bar - 2;
   fmt::format_to(out, "<rect x=\"{:.1f}\" y=\"{:.2f}\" width=\"{:.1f}\" height=\"{:.2f}\" fill=\"{}\"/>\n", x, y, width,
-                 scale.y(0) - y, svg::colors[series % svg::colors.size()]);
+                 scale.y(at.base) - y, svg::colors[series % svg::colors.size()]);
   if (!page.upright || one.mark.empty()) return;
   fmt::format_to(out, "<text font-size=\"{}\" transform=\"translate({:.1f} {:.1f}) rotate(-90)\">{}</text>\n", mark_size,
                  x + width / 2 + mark_size / 2 - 1.5, y - 4, svg::escaped(one.mark));
 }
 
-/// The one mark of a group: over its highest bar.
-void draw_mark(Out out, const Scale& scale, double middle, const PanelPlot::Group& group) {
-  double highest = 0;
-  for (const auto& one : group.bars) highest = drawable(one.value) ? std::max(highest, one.value) : highest;
+/// The one mark of a group: over its highest bar, or the stack.
+void draw_mark(Out out, const Scale& scale, const Page& page, double middle, const PanelPlot::Group& group) {
+  const double highest = height_of(group, page.stacked);
   for (const auto& one : group.bars) {
     if (one.mark.empty()) continue;
     fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"middle\">{}</text>\n", middle,
@@ -119,13 +132,13 @@ void draw_panel(Out out, const Scale& scale, const Page& page, double x, const P
   for (std::size_t g = 0; g < panel.groups.size(); ++g) {
     const auto& group = panel.groups[g];
     const double middle = first + page.pitch * (static_cast<double>(g) + 0.5);
-    double at = middle - bars_of(group) * page.bar / 2 + 1;
+    Corner at{middle - (page.stacked ? 1 : bars_of(group)) * page.bar / 2 + 1, 0};
     for (std::size_t s = 0; s < group.bars.size(); ++s) {
       if (!drawable(group.bars[s].value)) continue;
       draw_bar(out, scale, page, at, group.bars[s], s);
-      at += page.bar;
+      (page.stacked ? at.base : at.x) += page.stacked ? group.bars[s].value : page.bar;
     }
-    if (!page.upright) draw_mark(out, scale, middle, group);
+    if (!page.upright) draw_mark(out, scale, page, middle, group);
     fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"middle\">{}</text>\n", middle,
                    floor + 16, label_size, svg::escaped(group.label));
   }

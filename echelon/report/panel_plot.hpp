@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Upright bars drawn as SVG: rows of panels side by side, in a panel a group a case, in a group a bar a series. The panels
-// of a row share their scale, which begins at zero. A bar may carry a mark above it: a speedup, say.
+// Upright bars drawn as SVG: rows of panels side by side, in a panel a group a case, in a group a bar a series, or one
+// stacked from all. The panels of a row share their scale, which begins at zero. A bar may carry a mark above it: a speedup,
+// say.
 #pragma once
 
 #include <string>
@@ -28,6 +29,7 @@ struct PanelPlot {
   std::string title, subtitle;
   std::string group_axis;  // what the labels of groups are
   std::vector<std::string> series;
+  bool stacked = false;  // the bars of a group stand on each other
   std::vector<Row> rows;
 };
 

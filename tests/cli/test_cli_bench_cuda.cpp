@@ -22,7 +22,7 @@ class BenchCuda : public Program {};
 
 TEST_F(BenchCuda, WithoutAGpuItSaysSoInASentence) {
   if (Device::cuda_count() > 0) GTEST_SKIP() << "there is a GPU";
-  for (const char* kind : {"trsv", "factor"}) {
+  for (const char* kind : {"trsv", "factor", "solver"}) {
     const auto result = run(fmt::format("bench {} --backend cuda --small", kind));
     EXPECT_EQ(result.status, 3) << kind;
     EXPECT_TRUE(contains(result.err, "no CUDA")) << result.err;
@@ -35,11 +35,12 @@ TEST_F(BenchCuda, WhatIsWrongIsSaid) {
     const char* line;
     const char* says;
   };
-  for (const auto& [line, says] :
-       {Refused{"bench solver --backend cuda", "measures trsv and factor"}, Refused{"bench trsv --backend gpu", "cuda"},
-        Refused{"bench trsv --backend cuda --threads 2", "--threads is for the host"},
-        Refused{"bench trsv --column a100", "needs --backend cuda"},
-        Refused{"bench trsv --backend cuda --column a10", "did you mean a100?"}}) {
+  for (const auto& [line, says] : {Refused{"bench convergence --backend cuda", "measures trsv, factor and solver"},
+                                   Refused{"bench solver --backend cuda --column a100", "has the sizes of table 4"},
+                                   Refused{"bench trsv --backend gpu", "cuda"},
+                                   Refused{"bench trsv --backend cuda --threads 2", "--threads is for the host"},
+                                   Refused{"bench trsv --column a100", "needs --backend cuda"},
+                                   Refused{"bench trsv --backend cuda --column a10", "did you mean a100?"}}) {
     const auto result = run(line);
     EXPECT_EQ(result.status, 2) << line;
     EXPECT_TRUE(contains(result.err, says)) << line << ": " << result.err;
@@ -75,6 +76,49 @@ TEST_F(BenchCuda, OnAGpuTheOtherColumnsHaveTheirs) {
     EXPECT_TRUE(contains(text("r.svg"), sweeps ? "+ modulus layout" : "+ tensor cores"));
     EXPECT_EQ(run(fmt::format("bench {} --backend cuda --column growing --small --json r.json", kind)).status, 0);
     EXPECT_EQ(json("r.json")["cases"].size(), bench::device_shapes(kind, "growing", true).size() * (sweeps ? 2 : 1));
+  }
+}
+
+TEST_F(BenchCuda, OnAGpuEverySolveHasItsRows) {
+  if (Device::cuda_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto result = run("bench solver --backend cuda --small --json r.json --plot r.svg");
+  EXPECT_EQ(result.status, 0) << result.err << result.out;
+  std::map<std::string, std::set<std::string>> rows;
+  for (const auto& row : json("r.json")["cases"]) {
+    rows[row["case"].get<std::string>()].insert(row["precision"].get<std::string>());
+    double sum = 0;
+    for (const auto& part : row["parts"].items()) sum += part.value().get<double>();
+    EXPECT_NEAR(sum, row["seconds"].get<double>(), 1e-6);
+    EXPECT_GT(row["setup_seconds"].get<double>(), 0);
+    for (const auto& peer : row["peers"]) {
+      EXPECT_NEAR(peer["iterations"].get<double>(), row["iterations"].get<double>(), 1);
+    }
+  }
+  const auto cases = bench::device_solves(true);
+  EXPECT_EQ(rows.size(), cases.size());
+  for (const auto& one : cases) EXPECT_EQ(rows[one.name()], (std::set<std::string>{"fp32", "fp64"})) << one.name();
+}
+
+TEST(DeviceShapes, SolvesAreThoseOfTheTable) {
+  std::set<std::string> names;
+  for (const auto& one : bench::device_solves(false)) {
+    names.insert(one.name());
+    EXPECT_TRUE(one.is_solve());
+  }
+  EXPECT_EQ(names, (std::set<std::string>{
+                       "cg poisson star7 304x304x304 b=1", "cg poisson star7 304x304x304 b=1 fill 1",
+                       "gmres(30) convdiff star7 304x304x304 b=1", "gmres(30) navierstokes box27 104x104x104 b=4",
+                       "gmres(30) euler star13 112x112x112 b=5", "gmres(30) cahnhilliard diamond25 160x160x160 b=2"}));
+  for (const auto& one : bench::device_solves(true)) {
+    // What a contender's program is told is the case it is asked about, and the matrix is of its shape.
+    auto words = one.arguments();
+    words.insert(words.begin(), "program");
+    std::vector<char*> list;
+    for (auto& word : words) list.push_back(word.data());
+    EXPECT_EQ(bench::BenchCase::from_arguments("solver", static_cast<int>(list.size()), list.data()).name(), one.name());
+    const auto A = one.make();
+    EXPECT_EQ(A.dof(), one.dof);
+    EXPECT_EQ(static_cast<std::int64_t>(A.values().size()) * 8, one.matrix_bytes()) << one.name();
   }
 }
 
@@ -190,6 +234,69 @@ TEST(BenchCudaFigures, OneShapeInSeveralSizesIsDrawnAsCurves) {
   const auto svg = cli::bench_svg(two_sizes());
   EXPECT_NE(svg.find("star7 b=1, echelon"), std::string::npos) << svg;
   EXPECT_NE(svg.find("star7 b=2, the faster routine of cuSPARSE 12"), std::string::npos);
+}
+
+/// A solve, a contender four times as slow, and ours again with short factors.
+BenchReport one_solve() {
+  BenchReport report;
+  report.kind = "solver";
+  report.backend = two_cases().backend;
+  report.rounds = 3;
+  BenchRow row;
+  row.operation = "cg + ic0";
+  row.name = "cg poisson star7 8x8x8 b=1";
+  row.problem = "poisson";
+  row.stencil = "star7";
+  row.grid = {8, 8, 8};
+  row.n = 512;
+  row.seconds = 0.5;
+  row.setup_seconds = 0.125;
+  row.solve_seconds = 0.375;
+  row.analysis_seconds = 0.0;
+  row.upload_seconds = 0.0625;
+  row.iterations = 46;
+  row.parts = {{"factorization", 0.125}, {"sweeps", 0.25}, {"products", 0.0625}, {"vector work", 0.0625}};
+  PeerTime peer;
+  peer.name = "cuSPARSE 12";
+  peer.method = "csrilu02 without levels, SpSV, SpMV";
+  peer.seconds = 2;
+  peer.analysis_seconds = 1;
+  peer.iterations = 47;
+  peer.parts = {{"factorization", 0.5}, {"sweeps", 1}, {"products", 0.25}, {"vector work", 0.25}};
+  row.peers = {peer};
+  report.rows = {row, row};
+  report.rows[1].precision = "fp32";
+  report.rows[1].peers.clear();
+  return report;
+}
+
+TEST(BenchCudaText, ASolveSaysItsPartsAndBothSpeedups) {
+  const auto said = cli::bench_table(one_solve());
+  for (const char* part : {"125.000", "62.500", "4.00", "6.00", "47", "SpSV, SpMV", "geometric means of 1"}) {
+    EXPECT_NE(said.find(part), std::string::npos) << part << "\n" << said;
+  }
+}
+
+TEST(BenchCudaFigures, SolvesAreStackedFromTheirParts) {
+  const auto plot = cli::solver_figure(one_solve());
+  EXPECT_TRUE(plot.stacked);
+  EXPECT_EQ(plot.series, (std::vector<std::string>{"factorization", "sweeps", "products", "vector work"}));
+  ASSERT_EQ(plot.rows.at(0).panels.size(), 1u) << "only FP64 has contenders";
+  const auto& groups = plot.rows[0].panels[0].groups;
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].bars[0].mark, "500 ms");
+  EXPECT_NEAR(groups[0].bars[1].value, 50, 1e-9);
+  EXPECT_EQ(groups[1].label, "CSR");
+  EXPECT_EQ(groups[1].bars[0].mark, "4.0×");
+  EXPECT_NEAR(groups[1].bars[1].value, 200, 1e-9);
+}
+
+TEST_F(BenchCuda, ASolversReportIsDrawnAgain) {
+  write("r.json", to_json(one_solve()));
+  const auto result = run("bench solver --from r.json --plot r.svg");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(text("r.svg"), cli::bench_svg(one_solve()));
+  EXPECT_EQ(result.out, cli::bench_table(one_solve()));
 }
 
 TEST_F(BenchCuda, FiguresAreDrawnAgainFromAReport) {

@@ -52,6 +52,25 @@ TEST(PanelPlot, ABarForEveryNumberInProportion) {
   EXPECT_EQ(count(svg, "<text"), count(svg, "</text>"));
 }
 
+TEST(PanelPlot, StackedBarsStandOnEachOther) {
+  auto plot = example();
+  plot.stacked = true;
+  const auto svg = panel_svg(plot);
+  const std::regex bar("x=\"([0-9.]+)\" y=\"([0-9.]+)\" width=\"[0-9.]+\" height=\"([0-9.]+)\" fill=\"#[0-9a-f]{6}\"");
+  std::vector<double> x, y, height;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), bar), end; at != end; ++at) {
+    x.push_back(std::stod((*at)[1]));
+    y.push_back(std::stod((*at)[2]));
+    height.push_back(std::stod((*at)[3]));
+  }
+  // Two legend boxes come first.
+  ASSERT_EQ(x.size(), 7u);
+  EXPECT_EQ(x[2], x[3]);
+  EXPECT_NEAR(y[3] + height[3], y[2], 0.02);
+  EXPECT_NEAR(height[2] / height[3], 4, 0.01);
+  EXPECT_NEAR(y[2] + height[2], y[4] + height[4], 0.02) << "all groups stand on the floor";
+}
+
 TEST(PanelPlot, SeveralMarksOfAGroupAreTurned) {
   auto plot = example();
   EXPECT_EQ(count(panel_svg(plot), "rotate(-90)\""), 0u);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/measure/timed_solve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench/measure/device_measure.hpp"
+#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/error.hpp"
+
+namespace echelon::bench {
+namespace {
+
+/// Seconds of all calls on the device's clock; nothing is waited for until they are asked for.
+class Stopwatch {
+ public:
+  template <class Work>
+  void time(const Work& work) {
+    set_next();
+    work();
+    set_next();
+  }
+  double seconds() const {
+    double sum = 0;
+    for (std::size_t m = 0; m + 1 < used_; m += 2) sum += device_measure()->between(marks_[m].get(), marks_[m + 1].get());
+    return sum;
+  }
+
+ private:
+  struct Release {
+    void operator()(void* mark) const { device_measure()->release_mark(mark); }
+  };
+  void set_next() {
+    if (used_ == marks_.size()) marks_.emplace_back(device_measure()->make_mark());
+    device_measure()->set_mark(marks_[used_++].get());
+  }
+
+  std::vector<std::unique_ptr<void, Release>> marks_;
+  std::size_t used_ = 0;
+};
+
+class TimedOperator final : public Operator<double> {
+ public:
+  using V = Vector<double>;
+  TimedOperator(const Operator<double>& of, Stopwatch& watch) : of_(of), watch_(watch) {}
+  std::int64_t rows() const override { return of_.rows(); }
+  void apply(const V& x, V& y) const override {
+    watch_.time([&] { of_.apply(x, y); });
+  }
+  void residual(const V& b, const V& x, V& r) const override {
+    watch_.time([&] { of_.residual(b, x, r); });
+  }
+  void careful_residual(const V& b, const V& x, V& r) const override {
+    watch_.time([&] { of_.careful_residual(b, x, r); });
+  }
+  double norm_inf() const override { return of_.norm_inf(); }
+  Device device() const override { return of_.device(); }
+  bool has_own_order() const override { return of_.has_own_order(); }
+  std::int64_t kept_size() const override { return of_.kept_size(); }
+  void keep(const V& natural, V& kept) const override { of_.keep(natural, kept); }
+  void give_back(const V& kept, V& natural) const override { of_.give_back(kept, natural); }
+
+ private:
+  const Operator<double>& of_;
+  Stopwatch& watch_;
+};
+
+class TimedPreconditioner final : public Preconditioner<double> {
+ public:
+  TimedPreconditioner(const Preconditioner<double>& of, Stopwatch& watch) : of_(of), watch_(watch) {}
+  void apply(const Vector<double>& r, Vector<double>& z) const override {
+    watch_.time([&] { of_.apply(r, z); });
+  }
+  void settle() const override { of_.settle(); }
+  const FactorReport& report() const override { return of_.report(); }
+
+ private:
+  const Preconditioner<double>& of_;
+  Stopwatch& watch_;
+};
+
+}  // namespace
+
+TimedSolve timed_solve(const BenchCase& one, const Operator<double>& A, const Vector<double>& b, Vector<double>& x,
+                       const Preconditioner<double>& M) {
+  KrylovOptions options;
+  options.rtol = one.rtol;
+  options.restart = one.restart;
+  options.max_it = 10000;
+  cuda_backend()->fill(x.device().index, x.data(), x.size(), 0);
+  Stopwatch products, sweeps;
+  const TimedOperator timed_A(A, products);
+  const TimedPreconditioner timed_M(M, sweeps);
+  TimedSolve result;
+  result.seconds = device_measure()->seconds([&] { result.report = solve(one.solver, timed_A, b, x, timed_M, options); });
+  if (!result.report.converged) {
+    throw Error(ErrorCode::structure, fmt::format("{}: {}", one.solver, result.report.message));
+  }
+  const double in_sweeps = sweeps.seconds(), in_products = products.seconds();
+  result.parts = {{"sweeps", in_sweeps},
+                  {"products", in_products},
+                  {"vector work", std::max(0.0, result.seconds - in_sweeps - in_products)}};
+  return result;
+}
+
+}  // namespace echelon::bench

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/bench_cuda_solver.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/measure/device_measure.hpp"
+#include "bench/measure/sampling.hpp"
+#include "bench/measure/timed_solve.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/precond/device_ilu.hpp"
+
+namespace echelon::cli {
+namespace {
+
+using bench::device_measure;
+
+/// What a contender's x may miss the tolerance by: it is judged by a residual without doubled sums.
+constexpr double near_the_tolerance = 1.1;
+/// Norms of two answers to the same tolerance.
+constexpr double roughly = 1e-2;
+
+/// The rounds of one storage of the factors.
+struct Sampled {
+  explicit Sampled(Stored kept) : stored(kept) {}
+  Stored stored;
+  std::vector<double> seconds, setup, solve, tables;
+  std::vector<std::vector<TimePart>> parts;
+  Report report;
+  double answer_norm = 0;
+};
+
+/// The whole way of a case, once or more often.
+class DeviceSolves {
+ public:
+  explicit DeviceSolves(const bench::BenchCase& one)
+      : one_(one), A_(one.make()), b_(one.right_hand_side().to(gpu_)), x_(b_.size(), gpu_) {}
+
+  std::int64_t nonzeros() const { return A_.nonzeros(); }
+  /// Of A's values and nothing else.
+  double upload_seconds() const {
+    Array<double> there(static_cast<std::int64_t>(A_.values().size()), gpu_);
+    return device_measure()->seconds(
+        [&] { copy_bytes(there.data(), gpu_, A_.values().data(), Device::host(), there.bytes()); });
+  }
+  void round(std::vector<Sampled>& variants) {
+    std::unique_ptr<TileMatrix> tiles;
+    const double to_tiles = device_measure()->seconds([&] { tiles = std::make_unique<TileMatrix>(A_, one_.fill, gpu_); });
+    for (auto& variant : variants) measure(*tiles, to_tiles, variant);
+  }
+
+ private:
+  void measure(const TileMatrix& A, double to_tiles, Sampled& to) {
+    IluOptions options;
+    options.precision = to.stored;
+    options.fill = one_.fill;
+    options.shift = ShiftPolicy::none;
+    std::unique_ptr<DeviceIlu> M;
+    const double made = device_measure()->seconds([&] { M = std::make_unique<DeviceIlu>(A, options, one_.solver == "cg"); });
+    const double tables = M->report().symbolic_seconds;
+    double factorization = M->report().numeric_seconds;
+    // The first one takes memory, too; with narrow factors every one does.
+    if (to.stored == Stored::fp64) factorization = std::min(factorization, M->refactor(A).numeric_seconds);
+    if (!M->report().ok) throw Error(ErrorCode::structure, M->report().message);
+    auto solved = bench::timed_solve(one_, A, b_, x_, *M);
+    to.seconds.push_back(factorization + solved.seconds);
+    to.setup.push_back(to_tiles + std::max(0.0, made - factorization));
+    to.solve.push_back(solved.seconds);
+    to.tables.push_back(tables);
+    solved.parts.insert(solved.parts.begin(), {"factorization", factorization});
+    to.parts.push_back(std::move(solved.parts));
+    to.report = std::move(solved.report);
+    to.answer_norm = device_measure()->fingerprint(x_.data(), x_.size()).norm;
+  }
+
+  const Device gpu_ = Device::cuda();
+  const bench::BenchCase& one_;
+  const StructMatrix<double> A_;
+  Vector<double> b_, x_;
+};
+
+/// Part by part.
+std::vector<TimePart> medians(const std::vector<std::vector<TimePart>>& rounds) {
+  std::vector<TimePart> parts = rounds.front();
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    std::vector<double> samples;
+    for (const auto& round : rounds) samples.push_back(round[p].seconds);
+    parts[p].seconds = bench::median(samples);
+  }
+  return parts;
+}
+
+BenchRow row_of(const bench::BenchCase& one, const Sampled& ours) {
+  BenchRow row;
+  row.operation = fmt::format("{} + {}{}", one.solver, one.solver == "cg" ? "ic" : "ilu", one.fill);
+  row.name = one.name();
+  row.problem = one.problem;
+  row.stencil = one.stencil;
+  row.grid = {one.grid.nx, one.grid.ny, one.grid.nz};
+  row.dof = one.dof;
+  row.n = one.rows();
+  row.precision = ours.report.preconditioner.precision;
+  if (one.solver == "gmres") row.basis = "fp64";
+  row.seconds = bench::median(ours.seconds);
+  row.spread = bench::spread(ours.seconds);
+  row.setup_seconds = bench::median(ours.setup);
+  row.solve_seconds = bench::median(ours.solve);
+  row.analysis_seconds = bench::median(ours.tables);
+  row.parts = medians(ours.parts);
+  row.iterations = ours.report.iterations;
+  row.relative_residual = ours.report.relative_residual;
+  row.kernel = ours.report.preconditioner.kernel;
+  row.schedule = ours.report.preconditioner.schedule;
+  return row;
+}
+
+/// Why a contender's time does not count; empty when it was put into the row.
+std::string take(const bench::BenchCase& one, const bench::ContenderLine& line, double our_norm, BenchRow& row) {
+  if (!line.not_applicable.empty()) return line.not_applicable;
+  if (!(line.relative_residual <= near_the_tolerance * one.rtol)) {
+    return fmt::format("{}: a residual of {:.3g}, asked for was {:.1g}", line.method, line.relative_residual, one.rtol);
+  }
+  if (!(std::abs(line.answer.norm - our_norm) <= roughly * our_norm)) {
+    return fmt::format("{}: another answer: norm {:.6g}, expected {:.6g}", line.method, line.answer.norm, our_norm);
+  }
+  PeerTime peer;
+  peer.name = line.contender;
+  peer.method = line.method;
+  peer.seconds = line.seconds;
+  peer.analysis_seconds = line.setup_seconds;
+  peer.iterations = line.iterations;
+  peer.relative_residual = line.relative_residual;
+  peer.parts = line.parts;
+  row.peers.push_back(std::move(peer));
+  return "";
+}
+
+}  // namespace
+
+CaseResult measure_device_solve(const bench::BenchCase& one, int rounds, const std::vector<Contender>& contenders,
+                                const Progress& progress) {
+  progress("echelon");
+  CaseResult result;
+  double our_norm = 0;
+  {
+    // The first use of a kernel loads it.
+    constexpr std::int64_t tiny_side = 12;
+    bench::BenchCase tiny = one;
+    for (std::int64_t* side : {&tiny.grid.nx, &tiny.grid.ny, &tiny.grid.nz}) *side = std::min(*side, tiny_side);
+    const std::vector<Sampled> storages = {Sampled(Stored::fp64), Sampled(Stored::fp32)};
+    auto dropped = storages, kept = storages;
+    DeviceSolves(tiny).round(dropped);
+    DeviceSolves solves(one);
+    for (int r = 0; r < rounds; ++r) solves.round(kept);
+    for (const auto& variant : kept) {
+      result.rows.push_back(row_of(one, variant));
+      result.rows.back().nonzeros = solves.nonzeros();
+      result.rows.back().upload_seconds = solves.upload_seconds();
+    }
+    our_norm = kept.front().answer_norm;
+  }
+  for (const auto& contender : contenders) {
+    progress(contender.name);
+    const auto said = run_device_contender(contender, one);
+    if (!said.trouble.empty()) result.not_compared.push_back({one.name(), contender.name, said.trouble});
+    for (const auto& line : said.lines) {
+      const auto why = take(one, line, our_norm, result.rows.front());
+      if (!why.empty()) result.not_compared.push_back({one.name(), contender.name, why});
+    }
+  }
+  return result;
+}
+
+}  // namespace echelon::cli
