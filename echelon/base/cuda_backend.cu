@@ -13,6 +13,7 @@
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/base/error.hpp"
 #include "echelon/base/fma.hpp"
+#include "echelon/base/staged_upload.cuh"
 #include "echelon/krylov/reduction_tree.hpp"
 
 namespace echelon {
@@ -66,6 +67,7 @@ void release(int device, void* pointer) {
 
 void copy(int device, void* to, const void* from, std::size_t bytes, CopyKind kind) {
   select(device);
+  if (kind == CopyKind::host_to_device && bytes >= least_staged_bytes) return staged_upload(device, to, from, bytes);
   const auto direction = kind == CopyKind::host_to_device   ? cudaMemcpyHostToDevice
                          : kind == CopyKind::device_to_host ? cudaMemcpyDeviceToHost
                                                             : cudaMemcpyDeviceToDevice;

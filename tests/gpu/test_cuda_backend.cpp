@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "echelon/base/device.hpp"
+#include "echelon/base/threads.hpp"
 #include "echelon/krylov/vector_ops.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/gpu/needs_gpu.hpp"
@@ -48,6 +50,24 @@ TEST_F(CudaBackendTest, AxpyAndFillHaveTheBitsOfTheHost) {
     const auto filled = dy.to(Device::host());
     for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(filled[i], 2.5) << n << ", element " << i;
   }
+}
+
+TEST_F(CudaBackendTest, LargeArraysArriveWholeAndBehindWhatWasQueued) {
+  constexpr std::int64_t megabyte = (1 << 20) / 8;
+  const int before = threads();
+  for (const int count : {1, 3, before}) {
+    set_threads(count);
+    for (const std::int64_t n : {64 * megabyte - 1, 64 * megabyte, 68 * megabyte, 71 * megabyte + 13}) {
+      const auto x = wave(n, 0.3);
+      Vector<double> there(n + 1, Device::cuda());
+      cuda_backend()->fill(0, there.data(), n + 1, -7);
+      copy_bytes(there.data(), Device::cuda(), x.data(), Device::host(), x.bytes());
+      const auto back = there.to(Device::host());
+      EXPECT_EQ(std::memcmp(back.data(), x.data(), static_cast<std::size_t>(x.bytes())), 0) << n << ", threads " << count;
+      EXPECT_EQ(back[n], -7);
+    }
+  }
+  set_threads(before);
 }
 
 TEST_F(CudaBackendTest, SpmvHasTheBitsOfTheHost) {
