@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 
 namespace echelon {
@@ -20,10 +21,12 @@ const WavefrontSweepBackend& backend(const TileOrder& order) {
   return *found;
 }
 
-/// Zeros on the device, where arrays of structs have no fill.
-template <class T>
-Array<T> zeros(std::int64_t n, Device device) {
-  return Array<T>(n, T{}).to(device);
+/// Zeros made on the device: there may be as many as a vector has. The bits of 0.0 are none.
+Array<std::uint64_t> zeros(std::int64_t n, Device device) {
+  static_assert(sizeof(std::uint64_t) == sizeof(double));
+  Array<std::uint64_t> words(n, device);
+  cuda_backend()->fill(device.index, reinterpret_cast<double*>(words.data()), n, 0.0);
+  return words;
 }
 
 }  // namespace
@@ -44,7 +47,7 @@ WavefrontSweep<V>::WavefrontSweep(const TileOrder& order, const SweepChoice& cho
   };
   const Device device = order.device();
   const std::int64_t ring_words = std::max(words(lower_), words(upper_));
-  words_ = zeros<std::uint64_t>(ring_words + order.vector().tiles.count, device);
+  words_ = zeros(ring_words + order.vector().tiles.count, device);
   SweepState first;
   first.patience = static_cast<unsigned long long>(choice.patience_seconds * 1e9);
   state_ = Array<SweepState>(1, first).to(device);
