@@ -106,21 +106,25 @@ CaseResult measure(const bench::BenchCase& one, const DevicePlan& plan, const st
 
 int run_solves(const BenchOptions& options, const std::vector<std::string>& arguments) {
   const Device gpu = Device::cuda();
-  const auto cases = chosen_cases(bench::device_solves(options.small), options);
-  const auto contenders = find_contenders(
-      options.kind, options.peers.empty() ? device_contender_names(options.kind) : options.peers, options.contenders);
+  // A comparison of our own methods has no contenders.
+  const bool methods = options.kind == "convergence";
+  const auto cases =
+      chosen_cases(methods ? bench::device_convergence(options.small) : bench::device_solves(options.small), options);
+  const auto names = options.peers.empty() ? device_contender_names(options.kind) : options.peers;
+  const auto contenders = methods ? Contenders{} : find_contenders(options.kind, names, options.contenders);
   BenchReport report = new_report(options, arguments, contenders);
   report.backend = device_backend(gpu);
   report.rounds = options.rounds > 0 ? options.rounds : options.small ? 1 : solve_rounds;
   return run_cases(options, report, cases, [&](const bench::BenchCase& one, const Progress& progress) {
-    return measure_device_solve(one, report.rounds, contenders.found, progress);
+    return methods ? measure_device_convergence(one, report.rounds, progress)
+                   : measure_device_solve(one, report.rounds, contenders.found, progress);
   });
 }
 
 }  // namespace
 
 int run_bench_cuda(const BenchOptions& options, const std::vector<std::string>& arguments) {
-  if (options.kind == "solver") return run_solves(options, arguments);
+  if (options.kind == "solver" || options.kind == "convergence") return run_solves(options, arguments);
   const Device gpu = Device::cuda();
   const auto cases = chosen_cases(bench::device_shapes(options.kind, options.column, options.small), options);
   DevicePlan plan;

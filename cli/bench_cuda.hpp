@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `echelon bench trsv|factor|solver --backend cuda`: sweeps, product, conversions, factorization and whole solves on the
+// `echelon bench KIND --backend cuda`: sweeps, product, conversions, factorization and whole solves on the
 // first GPU beside cuSPARSE's routines, each a process of its own.
 #pragma once
 

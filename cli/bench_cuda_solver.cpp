@@ -137,38 +137,65 @@ std::string take(const bench::BenchCase& one, const bench::ContenderLine& line, 
   return "";
 }
 
+struct Measured {
+  std::vector<BenchRow> rows;
+  double answer_norm = 0;  // of the first
+};
+
+Measured measure_ours(const bench::BenchCase& one, int rounds, const std::vector<Stored>& storages) {
+  // The first use of a kernel loads it.
+  constexpr std::int64_t tiny_side = 12;
+  bench::BenchCase tiny = one;
+  for (std::int64_t* side : {&tiny.grid.nx, &tiny.grid.ny, &tiny.grid.nz}) *side = std::min(*side, tiny_side);
+  std::vector<Sampled> dropped, kept;
+  for (const Stored stored : storages) {
+    dropped.emplace_back(stored);
+    kept.emplace_back(stored);
+  }
+  DeviceSolves(tiny).round(dropped);
+  DeviceSolves solves(one);
+  for (int r = 0; r < rounds; ++r) solves.round(kept);
+  Measured ours;
+  for (const auto& variant : kept) {
+    ours.rows.push_back(row_of(one, variant));
+    ours.rows.back().nonzeros = solves.nonzeros();
+    ours.rows.back().upload_seconds = solves.upload_seconds();
+  }
+  ours.answer_norm = kept.front().answer_norm;
+  return ours;
+}
+
 }  // namespace
 
 CaseResult measure_device_solve(const bench::BenchCase& one, int rounds, const std::vector<Contender>& contenders,
                                 const Progress& progress) {
   progress("echelon");
+  auto ours = measure_ours(one, rounds, {Stored::fp64, Stored::fp32});
   CaseResult result;
-  double our_norm = 0;
-  {
-    // The first use of a kernel loads it.
-    constexpr std::int64_t tiny_side = 12;
-    bench::BenchCase tiny = one;
-    for (std::int64_t* side : {&tiny.grid.nx, &tiny.grid.ny, &tiny.grid.nz}) *side = std::min(*side, tiny_side);
-    const std::vector<Sampled> storages = {Sampled(Stored::fp64), Sampled(Stored::fp32)};
-    auto dropped = storages, kept = storages;
-    DeviceSolves(tiny).round(dropped);
-    DeviceSolves solves(one);
-    for (int r = 0; r < rounds; ++r) solves.round(kept);
-    for (const auto& variant : kept) {
-      result.rows.push_back(row_of(one, variant));
-      result.rows.back().nonzeros = solves.nonzeros();
-      result.rows.back().upload_seconds = solves.upload_seconds();
-    }
-    our_norm = kept.front().answer_norm;
-  }
+  result.rows = std::move(ours.rows);
   for (const auto& contender : contenders) {
     progress(contender.name);
     const auto said = run_device_contender(contender, one);
     if (!said.trouble.empty()) result.not_compared.push_back({one.name(), contender.name, said.trouble});
     for (const auto& line : said.lines) {
-      const auto why = take(one, line, our_norm, result.rows.front());
+      const auto why = take(one, line, ours.answer_norm, result.rows.front());
       if (!why.empty()) result.not_compared.push_back({one.name(), contender.name, why});
     }
+  }
+  return result;
+}
+
+CaseResult measure_device_convergence(const bench::BenchCase& one, int rounds, const Progress& progress) {
+  CaseResult result;
+  for (const int fill : {0, 1}) {
+    progress(fmt::format("ic{}", fill));
+    bench::BenchCase with = one;
+    with.fill = fill;
+    BenchRow row = measure_ours(with, rounds, {Stored::fp64}).rows.front();
+    row.name = one.name();
+    const auto first = result.rows.empty() ? row.iterations : result.rows.front().iterations;
+    row.iteration_ratio = static_cast<double>(row.iterations) / static_cast<double>(std::max<std::int64_t>(first, 1));
+    result.rows.push_back(std::move(row));
   }
   return result;
 }

@@ -106,9 +106,9 @@ void put(BarPlot& plot, BarPlot::Group& group, const std::string& name, double v
 }  // namespace
 
 std::string bench_table(const BenchReport& report) {
+  if (report.kind == "convergence") return convergence_table(report);
   if (report.backend.kind == "cuda" && report.kind == "solver") return cuda_solver_table(report);
   if (report.backend.kind == "cuda") return cuda_table(report) + "\n" + cuda_means(report);
-  if (report.kind == "convergence") return convergence_table(report);
   return report.kind == "solver" ? solver_table(report) : operation_table(report);
 }
 
@@ -148,7 +148,9 @@ BarPlot bench_plot(const BenchReport& report) {
   for (const auto& row : report.rows) {
     if (only_fp64 && row.precision != "fp64") continue;
     BarPlot::Group group;
-    group.label = fmt::format("{}, {} thread{}{}", row.name, row.threads, row.threads == 1 ? "" : "s",
+    const bool gpu = report.backend.kind == "cuda";
+    const auto threads = gpu ? "" : fmt::format(", {} thread{}", row.threads, row.threads == 1 ? "" : "s");
+    group.label = fmt::format("{}{}{}", row.name, threads,
                               (row.precision == "fp64" ? "" : ", " + row.precision) +
                                   (row.basis == "fp32" ? ", fp32 basis" : "") + (methods ? ", " + row.operation : ""));
     const auto value = [&](double seconds) { return times ? seconds : 100 * row.bytes / seconds / row.triad; };
@@ -160,7 +162,8 @@ BarPlot bench_plot(const BenchReport& report) {
 }
 
 std::string bench_svg(const BenchReport& report) {
-  return report.backend.kind == "cuda" ? cuda_figure(report) : bar_svg(bench_plot(report));
+  const bool own_figure = report.backend.kind == "cuda" && report.kind != "convergence";
+  return own_figure ? cuda_figure(report) : bar_svg(bench_plot(report));
 }
 
 }  // namespace echelon::cli

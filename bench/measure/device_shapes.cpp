@@ -81,6 +81,19 @@ std::vector<BenchCase> device_solves(bool small) {
   return list;
 }
 
+std::vector<BenchCase> device_convergence(bool small) {
+  constexpr double rtol = 1e-5;
+  std::vector<BenchCase> list;
+  for (const int side : {64, 96, 128, 160, 200, 256, 304}) {
+    list.push_back(make("convergence", "star7", side, 1));
+    list.back().problem = "poisson";
+    list.back().solver = "cg";
+    list.back().rtol = rtol;
+    if (small) list.back().grid = {8 + static_cast<std::int64_t>(list.size()), 9, 10};
+  }
+  return list;
+}
+
 std::vector<BenchCase> device_shapes(const std::string& kind, const std::string& column, bool small) {
   std::vector<BenchCase> list;
   if (column == "growing") {

@@ -21,5 +21,7 @@ std::vector<BenchCase> device_shapes(const std::string& kind, const std::string&
 
 /// The six solves of the paper's table 4, in its sizes: Poisson by CG with IC(0) and IC(1), the others by GMRES with ILU(0).
 std::vector<BenchCase> device_solves(bool small);
+/// Poisson by CG to 1e-5 on growing grids up to the table's, as in the paper's figure 11.
+std::vector<BenchCase> device_convergence(bool small);
 
 }  // namespace echelon::bench

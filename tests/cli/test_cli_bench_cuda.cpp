@@ -22,7 +22,7 @@ class BenchCuda : public Program {};
 
 TEST_F(BenchCuda, WithoutAGpuItSaysSoInASentence) {
   if (Device::cuda_count() > 0) GTEST_SKIP() << "there is a GPU";
-  for (const char* kind : {"trsv", "factor", "solver"}) {
+  for (const char* kind : {"trsv", "factor", "solver", "convergence"}) {
     const auto result = run(fmt::format("bench {} --backend cuda --small", kind));
     EXPECT_EQ(result.status, 3) << kind;
     EXPECT_TRUE(contains(result.err, "no CUDA")) << result.err;
@@ -35,8 +35,8 @@ TEST_F(BenchCuda, WhatIsWrongIsSaid) {
     const char* line;
     const char* says;
   };
-  for (const auto& [line, says] : {Refused{"bench convergence --backend cuda", "measures trsv, factor and solver"},
-                                   Refused{"bench solver --backend cuda --column a100", "has the sizes of table 4"},
+  for (const auto& [line, says] : {Refused{"bench convergence --backend cuda --column a100", "is for trsv and factor"},
+                                   Refused{"bench solver --backend cuda --column a100", "have the sizes of table 4"},
                                    Refused{"bench trsv --backend gpu", "cuda"},
                                    Refused{"bench trsv --backend cuda --threads 2", "--threads is for the host"},
                                    Refused{"bench trsv --column a100", "needs --backend cuda"},
@@ -97,6 +97,27 @@ TEST_F(BenchCuda, OnAGpuEverySolveHasItsRows) {
   const auto cases = bench::device_solves(true);
   EXPECT_EQ(rows.size(), cases.size());
   for (const auto& one : cases) EXPECT_EQ(rows[one.name()], (std::set<std::string>{"fp32", "fp64"})) << one.name();
+}
+
+TEST_F(BenchCuda, OnAGpuBothMethodsOfAComparisonHaveTheirs) {
+  if (Device::cuda_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto result = run("bench convergence --backend cuda --small --json r.json --plot r.svg");
+  EXPECT_EQ(result.status, 0) << result.err << result.out;
+  const auto rows = json("r.json")["cases"];
+  ASSERT_EQ(rows.size(), 2 * bench::device_convergence(true).size());
+  for (std::size_t r = 0; r < rows.size(); r += 2) {
+    EXPECT_EQ(rows[r]["operation"], "cg + ic0");
+    EXPECT_EQ(rows[r + 1]["operation"], "cg + ic1");
+    EXPECT_LE(rows[r + 1]["iterations"].get<int>(), rows[r]["iterations"].get<int>());
+  }
+}
+
+TEST(DeviceShapes, AComparisonOfMethodsGrowsToTheTable) {
+  std::set<std::string> names, small_names;
+  for (const auto& one : bench::device_convergence(false)) names.insert(one.name());
+  for (const auto& one : bench::device_convergence(true)) small_names.insert(one.name());
+  EXPECT_TRUE(names.contains("cg poisson star7 304x304x304 b=1"));
+  EXPECT_EQ(names.size(), small_names.size());
 }
 
 TEST(DeviceShapes, SolvesAreThoseOfTheTable) {
@@ -297,6 +318,20 @@ TEST_F(BenchCuda, ASolversReportIsDrawnAgain) {
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(text("r.svg"), cli::bench_svg(one_solve()));
   EXPECT_EQ(result.out, cli::bench_table(one_solve()));
+}
+
+TEST_F(BenchCuda, AComparisonOfMethodsIsDrawnAgain) {
+  auto report = one_solve();
+  report.kind = "convergence";
+  for (auto& row : report.rows) row.peers.clear();
+  report.rows[1].precision = "fp64";
+  report.rows[1].operation = "cg + ic1";
+  report.rows[1].iterations = 29;
+  write("r.json", to_json(report));
+  const auto result = run("bench convergence --from r.json --plot r.svg");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "cg + ic1")) << result.out;
+  EXPECT_TRUE(contains(text("r.svg"), "8x8x8 b=1, cg + ic1")) << "a GPU's time is of no number of threads";
 }
 
 TEST_F(BenchCuda, FiguresAreDrawnAgainFromAReport) {
