@@ -90,6 +90,13 @@ TEST_F(DeviceKrylov, ConjugateGradientsOnSymmetricProblems) {
   }
 }
 
+/// What compute-sanitizer is run on.
+TEST_F(DeviceKrylov, OneSmallCaseOfEachKernel) {
+  const auto A = problems::poisson({6, 5, 4}, stencils::star7());
+  expect_same_solve(A, {"cg", {}, true}, 1, "cg");
+  for (const char* solver : {"gmres", "bicgstab"}) expect_same_solve(A, {solver}, 2, solver);
+}
+
 TEST_F(DeviceKrylov, GmresAndFlexibleGmres) {
   for (const char* solver : {"gmres", "fgmres"}) {
     for (const BasisPrecision basis : {BasisPrecision::fp64, BasisPrecision::fp32}) {

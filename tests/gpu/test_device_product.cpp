@@ -50,6 +50,11 @@ TEST_F(DeviceProductTest, HasTheBitsOfTheHost) {
   }
 }
 
+/// What compute-sanitizer is run on.
+TEST_F(DeviceProductTest, OneSmallCaseOfEachKernel) {
+  for (const int dof : {1, 3, 9}) expect_host_bits<double>({5, 6, 4}, stencils::star7(), dof, 3);
+}
+
 TEST_F(DeviceProductTest, HasTheBitsOfTheHostForRandomStencils) {
   std::mt19937_64 random(8);
   for (int n = 0; n < 200 && !HasFatalFailure(); ++n) {

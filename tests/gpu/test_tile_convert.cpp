@@ -217,6 +217,12 @@ TEST_F(TileConversionGpu, HasTheBytesOfTheHost) {
   }
 }
 
+/// What compute-sanitizer is run on.
+TEST_F(TileConversionGpu, OneSmallCaseOfEachKernel) {
+  compare<double>({stencils::star7(), {6, 5, 4}, 1, {4, 4}}, stencils::star7());
+  compare<double>({stencils::star7(), {6, 5, 4}, 3, {2, 2}}, stencils::star7());
+}
+
 TEST_F(TileConversionGpu, LongLinesBigBlocksAndGrownStencils) {
   for (const Drawn& one :
        {Drawn{stencils::star7(), {257, 33, 18}, 1, {32, 16}}, Drawn{stencils::box27(), {300, 1, 1}, 1, {8, 8}},

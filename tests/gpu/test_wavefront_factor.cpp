@@ -295,6 +295,17 @@ void expect_reference_at_random(int cases, std::uint64_t seed) {
 TEST_F(WavefrontFactorTest, HasTheBitsOfTheHostForRandomStencils) { expect_reference_at_random(300, 1); }
 TEST_F(WavefrontFactorFull, HasTheBitsOfTheHostForManyRandomStencils) { expect_reference_at_random(10000, 2); }
 
+/// What compute-sanitizer is run on.
+TEST_F(WavefrontFactorTest, OneSmallCaseOfEachKernel) {
+  const Grid grid{5, 6, 4};
+  for (const int dof : {1, 2, 4, 8}) {
+    expect_reference(random_matrix<double>(grid, stencils::star7(), dof, 3), 0, {4, 2}, "best ");
+    expect_reference(random_matrix<double>(grid, stencils::star7(), dof, 3), 0, {4, 2}, "rows ", FactorKernel::rows);
+  }
+  expect_reference(random_matrix<double>(grid, stencils::box27(), 3, 3), 0, {2, 2}, "box27 ");
+  expect_reference(random_matrix<double>(grid, stencils::star7(), 9, 3), 0, {4, 2}, "generic ");
+}
+
 TEST_F(WavefrontFactorTest, RepeatsHaveTheSameBitsAndAllocateNothing) {
   const auto A = random_matrix<double>({70, 60, 50}, stencils::box27(), 1, 5);
   Laid<double> laid(A, A.stencil(), {4, 4});

@@ -114,6 +114,15 @@ void expect_reference_bits(const Case& c, bool in_place = false) {
 
 const char* const named[] = {"star5", "star9", "box9", "star7", "star13", "diamond13", "diamond25", "box27"};
 
+/// What compute-sanitizer is run on.
+TEST_F(WavefrontSweepGpu, OneSmallCaseOfEachKernel) {
+  for (const int dof : {1, 2, 5, 9}) expect_reference_bits<double>({{6, 9, 5}, stencils::star7(), dof, {4, 4}, {}});
+  expect_reference_bits<double>({{6, 9, 5}, stencils::box27(), 1, {4, 4}, {}});
+  expect_reference_bits<double>({{6, 9, 5}, stencils::star7(), 1, {4, 4}, {.plain = true}});
+  expect_reference_bits<double>({{6, 9, 5}, stencils::star7(), 1, {4, 4}, {}, Stored::fp32});
+  expect_reference_bits<float>({{6, 9, 5}, stencils::star7(), 4, {4, 4}, {}, Stored::fp32});
+}
+
 TEST_F(WavefrontSweepGpu, NamedStencilsAndBlocksWithTheirOwnTiles) {
   for (const char* name : named) {
     for (int dof = 1; dof <= 9; ++dof) {
