@@ -31,6 +31,9 @@ __global__ void record_kernel(const __grid_constant__ LayoutView vector, unsigne
       offset[z] = before - lines.begin;
       before += lines.count();
     }
+    // Records are copied whole, padding too.
+    const int ints = (record_bytes - static_cast<int>(sizeof(FactorRecord))) / 4;
+    for (int z = tiles.shape.z; z < ints; ++z) offset[z] = 0;
   }
 }
 
