@@ -45,6 +45,7 @@ struct Page {
   double bar = 0;        // from one bar to the next
   double width = 0;      // of the whole page
   bool upright = false;  // marks are turned: several a group would run into each other
+  double longest_mark = 0;
 
   bool stacked;
 
@@ -60,6 +61,7 @@ struct Page {
         }
       }
     }
+    longest_mark = all;
     pitch = std::max({bars * least_bar + group_gap, widest + group_gap, upright ? 0.0 : all + 2});
     bar = std::clamp((pitch - group_gap) / bars, least_bar, most_bar);
     width = least_width;
@@ -77,7 +79,7 @@ struct Page {
     for (const auto& panel : row.panels) sum += panel_width(panel);
     return sum + panel_gap * static_cast<double>(row.panels.empty() ? 0 : row.panels.size() - 1);
   }
-  double room_for_marks() const { return upright ? 40 : mark_size + 8; }
+  double room_for_marks() const { return (upright ? longest_mark : mark_size) + 8; }
 };
 
 /// The scale of a row, and where it stands on the page.
