@@ -10,6 +10,7 @@
 #include "cli/bench_cuda_ours.hpp"
 #include "cli/bench_cuda_solver.hpp"
 #include "cli/bench_frame.hpp"
+#include "cli/bench_ours.hpp"
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 
@@ -28,14 +29,8 @@ BackendInfo device_backend(const Device& gpu) {
 }
 
 BenchRow row_of(const bench::BenchCase& one, const DeviceOperation& ours, double copy) {
-  BenchRow row;
+  BenchRow row = row_of_case(one);
   row.operation = ours.name;
-  row.name = one.name();
-  row.problem = one.problem;
-  row.stencil = one.stencil;
-  row.grid = {one.grid.nx, one.grid.ny, one.grid.nz};
-  row.dof = one.dof;
-  row.n = one.rows();
   const Stencil stencil = stencils::named(one.stencil);
   row.nonzeros = neighbours_inside(one.grid, stencil.offsets()) * one.dof * one.dof;
   row.precision = word(ours.precision);

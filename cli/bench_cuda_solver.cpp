@@ -9,6 +9,7 @@
 #include "bench/measure/device_measure.hpp"
 #include "bench/measure/sampling.hpp"
 #include "bench/measure/timed_solve.hpp"
+#include "cli/bench_ours.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/precond/device_ilu.hpp"
 
@@ -93,14 +94,8 @@ std::vector<TimePart> medians(const std::vector<std::vector<TimePart>>& rounds) 
 }
 
 BenchRow row_of(const bench::BenchCase& one, const Sampled& ours) {
-  BenchRow row;
+  BenchRow row = row_of_case(one);
   row.operation = fmt::format("{} + {}{}", one.solver, one.solver == "cg" ? "ic" : "ilu", one.fill);
-  row.name = one.name();
-  row.problem = one.problem;
-  row.stencil = one.stencil;
-  row.grid = {one.grid.nx, one.grid.ny, one.grid.nz};
-  row.dof = one.dof;
-  row.n = one.rows();
   row.precision = ours.report.preconditioner.precision;
   if (one.solver == "gmres") row.basis = "fp64";
   row.seconds = bench::median(ours.seconds);

@@ -120,18 +120,23 @@ OurSample OurCase::solve(const OurVariant& variant) const {
   return sample;
 }
 
+BenchRow row_of_case(const bench::BenchCase& one) {
+  BenchRow row;
+  row.name = one.name();
+  row.problem = one.problem;
+  row.stencil = one.stencil;
+  row.grid = {one.grid.nx, one.grid.ny, one.grid.nz};
+  row.dof = one.dof;
+  row.n = one.rows();
+  return row;
+}
+
 BenchRow OurCase::row(const OurVariant& variant) const {
   const bench::WorkShape shape{nonzeros_, one_.grid.points(), one_.dof};
-  BenchRow row;
+  BenchRow row = row_of_case(one_);
   row.operation = one_.kind == "trsv"     ? "ilu0 apply"
                   : one_.kind == "factor" ? "ilu0 setup"
                                           : one_.solver + " + " + variant.method();
-  row.name = one_.name();
-  row.problem = one_.problem;
-  row.stencil = one_.stencil;
-  row.grid = {one_.grid.nx, one_.grid.ny, one_.grid.nz};
-  row.dof = one_.dof;
-  row.n = one_.rows();
   row.nonzeros = nonzeros_;
   row.precision = echelon::word(variant.precision);
   if (one_.solver == "gmres") row.basis = basis_word(variant.basis);

@@ -33,6 +33,9 @@ struct OurSample {
   bench::Fingerprint answer;
 };
 
+/// What every row says of its case.
+BenchRow row_of_case(const bench::BenchCase& one);
+
 class OurCase {
  public:
   /// Assembles; throws Error(will_not_fit) before it would take more memory than there is.

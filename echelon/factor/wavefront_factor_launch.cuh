@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choosing and launching the kernels of wavefront_factor_rows.cuh, a translation unit for each block size.
+// Choosing and launching the factorization's kernels, which live in translation units of a block size or a stencil each.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include <string>
-
-#include "echelon/base/error.hpp"
+#include "echelon/base/cuda_check.cuh"
 #include "echelon/factor/wavefront_factor_view.hpp"
 
 namespace echelon {
 
 /// Shared memory of a block of threads on the GPUs we build for.
 constexpr int most_shared_bytes = 227 * 1024;
-
-inline void check_cuda(cudaError_t status, const char* call) {
-  if (status == cudaSuccess) return;
-  throw Error(ErrorCode::device, std::string("CUDA: ") + call + " failed: " + cudaGetErrorString(status));
-}
 
 template <class T>
 struct FactorRowsKernel {

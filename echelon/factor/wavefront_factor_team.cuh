@@ -14,7 +14,6 @@
 namespace echelon {
 
 constexpr int team_warps = 4;  // of a block of threads; each by itself
-constexpr unsigned polls_between_looks = 1024;
 
 /// What a warp has in shared memory.
 template <class Static, int B>
@@ -35,7 +34,7 @@ inline __device__ __noinline__ unsigned poll_progress(const WavefrontFactorView<
                                                       Waiting who) {
   const unsigned long long begin = device::nanoseconds();
   for (unsigned polls = 1; load_relaxed(v.progress + team) < needed; ++polls) {
-    if (polls % polls_between_looks != 0) continue;
+    if (polls % static_cast<unsigned>(spins_between_looks) != 0) continue;
     const bool late = device::nanoseconds() - begin > static_cast<unsigned long long>(v.patience);
     if (late && atomicCAS(&v.status->stuck_tile, 0, who.tile + 1) == 0) v.status->stuck_level = who.level;
     if (late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0) return 0;
@@ -69,7 +68,6 @@ class FactorTeam {
   static constexpr int PB = Shape::padded, P = Shape::lines, H = Shape::halves;
   static constexpr int E = Static::plan.entries, C = Static::plan.center;
   static constexpr int points = Room::points, sets = (points + 31) / 32;
-  static constexpr unsigned all = ~0u;
   static constexpr bool fetches_own = E * B <= 56;
   static constexpr int levels_fetched = 2;      // ahead of the one under way
   static constexpr int never = -(1 << 30) - 8;  // levels are below 2³⁰
@@ -100,7 +98,7 @@ class FactorTeam {
     const TileView& tiles = v_.vector.tiles;
     int ticket = 0;
     if (lane_ == 0) ticket = static_cast<int>(atomicAdd(&v_.status->ticket, 1u));
-    ticket = __shfl_sync(all, ticket, 0);
+    ticket = __shfl_sync(whole_warp, ticket, 0);
     if (ticket >= v_.teams.count) return false;
     team_ = v_.teams.order[ticket];
     z_ = team_ / v_.teams.in_plane;
@@ -188,7 +186,7 @@ class FactorTeam {
       near.seen = poll_progress(v_, near.team, static_cast<unsigned>(level + near.need), {tile_, level});
       goes_on = goes_on && !needs_more(level, near);
     }
-    return __all_sync(all, goes_on);
+    return __all_sync(whole_warp, goes_on);
   }
   __device__ void publish(int level) const {
     __syncwarp();
@@ -264,7 +262,7 @@ class FactorTeam {
     const int y = y_ + at_.line, i = level - front.line_start(y, z_), j = y - front.c * z_;
     const bool whole = i >= v_.before.x && i + v_.after.x < front.nx && j >= v_.before.y && j + v_.after.y < front.ny &&
                        z_ >= v_.before.z && z_ + v_.after.z < front.nz;
-    if (__all_sync(all, whole)) return;
+    if (__all_sync(whole_warp, whole)) return;
     unrolled<E>([&](auto e) {
       constexpr Offset o = Static::plan.offset[e];
       const auto within = [](int x, int n) { return static_cast<unsigned>(x) < static_cast<unsigned>(n); };
@@ -289,21 +287,21 @@ class FactorTeam {
         A.size += size;
       }
     });
-    A.size += __shfl_xor_sync(all, A.size, 1);
-    A.size += __shfl_xor_sync(all, A.size, 2);
+    A.size += __shfl_xor_sync(whole_warp, A.size, 1);
+    A.size += __shfl_xor_sync(whole_warp, A.size, 2);
     // A sum of sizes is finite only when all of them are; when they are and it is not, the row is looked at again.
     A.finite = repair::is_finite(A.size);
-    if (!__all_sync(all, A.finite)) {
+    if (!__all_sync(whole_warp, A.finite)) {
       bool finite = true;
       unrolled<E>([&](auto e) { finite = finite && repair::is_finite(w[e][0]) && repair::is_finite(w[e][1]); });
       A.finite = finite;
     }
 #pragma unroll
     for (int half = 1; half < 4 * PB; half *= 2) {
-      const double other = __shfl_xor_sync(all, A.scale, half);
+      const double other = __shfl_xor_sync(whole_warp, A.scale, half);
       A.scale = other > A.scale ? other : A.scale;
     }
-    const unsigned bad = __ballot_sync(all, !A.finite);
+    const unsigned bad = __ballot_sync(whole_warp, !A.finite);
     A.finite = (bad >> (at_.line * 4 * PB) & Shape::lanes_of_a_line) == 0;
     return A;
   }
@@ -383,7 +381,7 @@ class FactorTeam {
     const double smallest = invert_fragment<B>(at_, d, room_.turned[0]);
     if (on_ && A.size <= std::numeric_limits<double>::max() && A.size > norm_) norm_ = A.size;
     const bool suspect = on_ && (v_.rules.positive || !A.finite || !pivot_is_good(v_.rules, smallest, A.scale));
-    if (!__any_sync(all, suspect)) return;
+    if (!__any_sync(whole_warp, suspect)) return;
     const int y = y_ + at_.line;
     const std::int64_t point =
         (std::int64_t{z_} * front.ny + (y - front.c * z_)) * front.nx + (level - front.line_start(y, z_));

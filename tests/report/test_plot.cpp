@@ -6,14 +6,12 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/report/count_text.hpp"
+
 namespace echelon {
 namespace {
 
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t found = 0;
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) ++found;
-  return found;
-}
+using test::count;
 
 TEST(ResidualPlot, DrawsEveryFinitePointOnce) {
   ResidualPlot plot;
