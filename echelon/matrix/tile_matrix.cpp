@@ -20,17 +20,37 @@ namespace echelon {
 namespace {
 
 std::vector<TileNeighbour> neighbours_of(const TileOrder& order) {
-  const LayoutView& layout = order.vector();
-  const Wavefront& front = layout.front;
-  const TileShape shape = layout.tiles.shape;
+  const Wavefront& front = order.vector().front;
   std::vector<TileNeighbour> list;
   for (const Offset& o : order.stencil().offsets()) {
     const int line_y = o.y + front.c * o.z, line_z = o.z;
     const int level = o.x + front.a * o.y + front.b * o.z + line_y + line_z;
-    const bool far = std::abs(line_y) > shape.y || std::abs(line_z) > shape.z;
-    list.push_back({o.x, o.y, o.z, line_y, line_z, level, far ? 1 : 0});
+    list.push_back({o.x, o.y, o.z, line_y, line_z, level});
   }
   return list;
+}
+
+/// As many levels as give every GPU enough walks, within what a block of threads should take of the memory they share.
+TileWindow window_of(const TileOrder& order, std::span<const TileNeighbour> neighbours) {
+  constexpr std::int64_t enough_walks = 4096, most_bytes = 20 * 1024;
+  constexpr int least_levels = 8, most_levels = 64;
+  const TileShape shape = order.vector().tiles.shape;
+  // Offsets as long as the grid reach from no point of it to another.
+  const Grid& grid = order.grid();
+  TileWindow window;
+  int reach_y = 0;
+  for (const TileNeighbour& to : neighbours) {
+    if (std::abs(to.x) >= grid.nx || std::abs(to.y) >= grid.ny || std::abs(to.z) >= grid.nz) continue;
+    reach_y = std::max(reach_y, std::abs(to.line_y));
+    window.reach_z = std::max(window.reach_z, std::abs(to.line_z));
+    window.reach_level = std::max(window.reach_level, std::abs(to.level));
+  }
+  window.sides = (reach_y + shape.y - 1) / shape.y;
+  const std::int64_t a_row = std::int64_t{4} * window.columns(shape);
+  const std::int64_t room = most_bytes / a_row - 2 * std::int64_t{window.reach_level} - 1;
+  const std::int64_t wanted = std::clamp<std::int64_t>(order.runs() / enough_walks, least_levels, most_levels);
+  window.levels = room < least_levels ? 0 : static_cast<int>(std::min(room, wanted));
+  return window;
 }
 
 const TileProductKernels& kernels() {
@@ -39,31 +59,73 @@ const TileProductKernels& kernels() {
   return *found;
 }
 
+/// What the threads of a block do, one after another.
 template <class Sum>
-void rows_on_host(const TileProductView& view) {
-  const TileView& tiles = view.vector.tiles;
-  const int nx = view.vector.front.nx;
-  std::vector<int> found(static_cast<std::size_t>(view.entries));
-  for (int t = 0; t < tiles.count; ++t) {
+class HostRows {
+ public:
+  explicit HostRows(const TileProductView& view)
+      : v(view), found(static_cast<std::size_t>(view.entries)), steps(static_cast<std::size_t>(view.entries)) {
+    for (int e = 0; e < v.entries; ++e) steps[static_cast<std::size_t>(e)] = tile_product::step_of(v, e);
+  }
+
+  void run() {
+    const bool window = v.window.levels > 0;
+    for (int t = 0; t < v.vector.tiles.count; ++t) {
+      const Tile& tile = v.vector.tiles.tiles[t];
+      const int levels = window ? v.window.levels : tile.levels;
+      for (int first = 0; first < tile.levels; first += levels) {
+        begin = tile.first_level + first;
+        end = tile.first_level + std::min(first + levels, tile.levels);
+        if (window) fill(t);
+        lines(t);
+      }
+    }
+  }
+
+ private:
+  void fill(int t) {
+    std::vector<tile_product::TableColumn> columns;
+    for (int c = 0; c < v.window.columns(v.vector.tiles.shape); ++c) {
+      columns.push_back(tile_product::window_column(v, t, c));
+    }
+    zeros.clear();
+    for (int level = begin - v.window.reach_level; level <= end + v.window.reach_level; ++level) {
+      for (const auto& column : columns) zeros.push_back(tile_product::window_value(v, column, level));
+    }
+  }
+
+  void lines(int t) {
+    const TileView& tiles = v.vector.tiles;
     const Tile& tile = tiles.tiles[t];
-    std::int64_t origins[tile_product::around];
-    for (int n = 0; n < tile_product::around; ++n) origins[n] = tile_product::origin_around(view.vector, tile, n);
+    const tile_product::Near near{v.window.levels > 0 ? zeros.data() : v.line_zero, steps.data(), found.data(), 1,
+                                  begin - v.window.reach_level};
     for (int z = tile.z; z < tiles.end_z(tile); ++z) {
       for (int y = tile.y; y < tile.y + tiles.shape.y; ++y) {
-        if (!view.vector.front.has_line(y, z)) continue;
-        const auto walk = tile_product::begin_walk(view, {tile, origins, y, z}, found.data(), 1);
-        for (int level = walk.start; level < walk.start + nx; ++level) {
-          for (int row = 0; row < view.block; ++row) {
-            if (view.block == 1) {
-              tile_product::row<1, Sum>(view, walk, level, row);
+        if (!tiles.front.has_line(y, z)) continue;
+        const auto walk = tile_product::begin_walk(v, {t, y, z}, near);
+        for (int level = std::max(begin, walk.start); level < std::min(end, walk.start + tiles.front.nx); ++level) {
+          for (int row = 0; row < v.block; ++row) {
+            if (v.block == 1) {
+              tile_product::row<1, Sum>(v, walk, level, row);
             } else {
-              tile_product::row<0, Sum>(view, walk, level, row);
+              tile_product::row<0, Sum>(v, walk, level, row);
             }
           }
         }
       }
     }
   }
+
+  const TileProductView& v;
+  std::vector<unsigned> zeros;
+  std::vector<int> found;
+  std::vector<tile_product::EntryStep> steps;
+  int begin = 0, end = 0;  // levels of the walk
+};
+
+template <class Sum>
+void rows_on_host(const TileProductView& view) {
+  HostRows<Sum>(view).run();
 }
 
 void grow_on_host(const TileProductView& from, const int* source, int entries, double* to) {
@@ -94,22 +156,27 @@ TileMatrix::TileMatrix(const StructMatrix<double>& A, int fill, Device device)
   // The values pass through user order on the device.
   require_memory(matrix_bytes(A) + order_.matrix_scalars() * 8, "a matrix in tile order", device);
   values_ = Array<double>(order_.matrix_scalars(), device);
-  neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(neighbours_of(order_))).to(device);
+  const std::vector<TileNeighbour> neighbours = neighbours_of(order_);
+  neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(neighbours)).to(device);
+  window_ = window_of(order_, neighbours);
   const LayoutView& layout = order_.vector();
-  if (order_.runs() > std::numeric_limits<int>::max() / 2 / layout.tiles.shape.z) {
-    throw Error(ErrorCode::will_not_fit, "a matrix in tile order: 32 bits cannot count its lines");
+  const int columns = layout.tiles.shape.z + 1;
+  if (order_.runs() > std::numeric_limits<int>::max() / 2 / columns ||
+      order_.vector_scalars() > std::numeric_limits<unsigned>::max()) {
+    throw Error(ErrorCode::will_not_fit, "a matrix in tile order: 32 bits cannot count its lines or rows");
   }
-  line_zero_ = Array<std::int64_t>(order_.runs() * layout.tiles.shape.z, device);
+  line_zero_ = Array<unsigned>((order_.runs() + 1) * columns, device);
   if (device.is_host()) {
     for (int t = 0; t < layout.tiles.count; ++t) {
       const Tile& tile = layout.tiles.tiles[t];
       for (int l = 0; l < tile.levels; ++l) {
         const std::int64_t run = layout.first_run[t] + l;
-        tile_product::line_zeros(layout, tile, run, tile.first_level + l, line_zero_.data() + run * layout.tiles.shape.z);
+        tile_product::line_zeros(layout, tile, run, tile.first_level + l, line_zero_.data() + run * columns);
       }
     }
+    tile_product::table_end(layout, order_.runs(), line_zero_.data());
   } else {
-    kernels().line_zeros(device.index, layout, line_zero_.data());
+    kernels().line_zeros(device.index, layout, order_.runs(), line_zero_.data());
   }
   assign(A);
 }
@@ -141,6 +208,7 @@ TileProductView TileMatrix::matrix_view() const {
   v.longest = order_.host_vector().tiles().longest();
   v.runs = order_.runs();
   v.line_zero = line_zero_.data();
+  v.window = window_;
   v.values = values_.data();
   return v;
 }

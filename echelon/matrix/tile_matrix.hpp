@@ -2,7 +2,7 @@
 // A matrix on a structured grid in tile order (tile_order.hpp), on a GPU or, for tests, on the host: y = A x and b − A x on
 // vectors in the same order, so that product, sweeps and vector work need no conversions. The order of the points is that of
 // the stencil grown by the level of fill of the factorization that goes with it; only A's own entries are stored.
-// Every row is summed as in user order: same bits. Bytes a point: 8 b² an entry and 16 b, and 8 a line of a (tile, level).
+// Every row is summed as in user order: same bits. Bytes a point: 8 b² an entry and 16 b, and 4 a ẑ of a (tile, level).
 #pragma once
 
 #include <vector>
@@ -58,7 +58,8 @@ class TileMatrix final : public Operator<double> {
   TileConversion conversion_;
   Array<double> values_;
   Array<TileNeighbour> neighbours_;
-  Array<std::int64_t> line_zero_;
+  Array<unsigned> line_zero_;
+  TileWindow window_;
   mutable Array<int> growth_;  // entry of A for each of the grown stencil, −1 without; as last asked for
 };
 

@@ -16,39 +16,77 @@ namespace {
 constexpr int threads_a_block = 256, warp = 32;
 /// So many resident at least, as many as leave registers enough.
 template <int B>
-constexpr int resident = B == 1 ? 2 : 3;
-/// Levels of a walk, and blocks of threads that there should be.
-constexpr int least_levels = 8, most_levels = 64, enough_blocks = 2048;
+constexpr int resident = B == 1 ? 4 : 3;
+/// Levels of a walk without a window.
+constexpr int far_levels = 32;
 constexpr int table_threads = 128;
 constexpr int most_blocks_y = 65535;
 constexpr int shared_bytes = 48 * 1024, most_shared_bytes = 227 * 1024 - 256;
 
+/// What the threads of a block share, one behind the other.
+struct SharedPlan {
+  int threads;
+  int columns, window;  // numbers of the window's columns and values
+  std::size_t bytes;
+
+  /// Whole sets of a tile's lines, fewer for stencils of many entries.
+  explicit SharedPlan(const TileProductView& v) {
+    const TileShape shape = v.vector.tiles.shape;
+    const int slots = shape.y * shape.z * v.block;
+    columns = v.window.levels > 0 ? v.window.columns(shape) : 0;
+    window = columns * v.window.rows();
+    threads = slots < threads_a_block ? (threads_a_block / slots * slots + warp - 1) / warp * warp : threads_a_block;
+    while (threads > warp && bytes_for(v.entries) > shared_bytes) threads = (threads / 2 + warp - 1) / warp * warp;
+    bytes = bytes_for(v.entries);
+  }
+  std::size_t bytes_for(int entries) const {
+    const auto count = [](int n) { return static_cast<std::size_t>(n); };
+    return count(entries) * sizeof(tile_product::EntryStep) + count(columns) * sizeof(tile_product::TableColumn) +
+           count(window) * sizeof(unsigned) + count(threads) * count(entries) * sizeof(int);
+  }
+};
+
 /// A thread has a line of a tile, and one row of its points, or several with more lines than threads; threads beyond the
-/// lines take other levels.
-template <int B, class Sum>
+/// lines take other levels. Without a window only B = 0.
+template <int B, class Sum, bool Window>
 __global__ void __launch_bounds__(threads_a_block, resident<B>)
-    rows_kernel(const __grid_constant__ TileProductView v, int levels) {
-  extern __shared__ int found[];
-  __shared__ std::int64_t origins[tile_product::around];
+    rows_kernel(const __grid_constant__ TileProductView v, const __grid_constant__ SharedPlan plan, int levels) {
+  extern __shared__ tile_product::EntryStep steps[];
+  auto* const columns = reinterpret_cast<tile_product::TableColumn*>(steps + v.entries);
+  auto* const window = reinterpret_cast<unsigned*>(columns + plan.columns);
+  auto* const found = reinterpret_cast<int*>(window + plan.window);
   const TileView& tiles = v.vector.tiles;
   const Wavefront& front = v.vector.front;
   const int b = B > 0 ? B : v.block, own_thread = static_cast<int>(threadIdx.x), all_threads = static_cast<int>(blockDim.x);
   const int slots = tiles.shape.y * tiles.shape.z * b;
   const int groups = max(1, all_threads / slots), group = own_thread / slots;
   const int next = max(slots, all_threads);
+  for (int e = own_thread; e < v.entries; e += all_threads) steps[e] = tile_product::step_of(v, e);
   for (int t = blockIdx.y; t < tiles.count; t += gridDim.y) {
     const Tile tile = tiles.tiles[t];
     const int first = static_cast<int>(blockIdx.x) * levels, last = min(first + levels, tile.levels);
     if (first >= last) continue;
+    const int window_level = tile.first_level + first - v.window.reach_level;
     __syncthreads();
-    if (own_thread < tile_product::around) origins[own_thread] = tile_product::origin_around(v.vector, tile, own_thread);
+    for (int c = own_thread; c < plan.columns; c += all_threads) columns[c] = tile_product::window_column(v, t, c);
+    __syncthreads();
+    // A warp a level: neighbours in ẑ are neighbours in the table.
+    const int rows = Window ? last - first + 2 * v.window.reach_level + 1 : 0;
+    for (int n = own_thread / warp; n < rows; n += all_threads / warp) {
+      for (int c = own_thread % warp; c < plan.columns; c += warp) {
+        window[n * plan.columns + c] = tile_product::window_value(v, columns[c], window_level + n);
+      }
+    }
     __syncthreads();
     if (group >= groups) continue;
+    const unsigned* zeros = v.line_zero;
+    if constexpr (Window) zeros = window;
+    const tile_product::Near near{zeros, steps, found + own_thread, all_threads, window_level};
     for (int slot = own_thread - group * slots; slot < slots; slot += next) {
       const int n = slot / b, row = slot - n * b, in_z = n / tiles.shape.y;
       const int y = tile.y + n - in_z * tiles.shape.y, z = tile.z + in_z;
       if (!front.has_line(y, z)) continue;
-      const auto walk = tile_product::begin_walk(v, {tile, origins, y, z}, found + own_thread, all_threads);
+      const auto walk = tile_product::begin_walk(v, {t, y, z}, near);
       for (int l = first + group; l < last; l += groups) {
         const int level = tile.first_level + l;
         if (static_cast<unsigned>(level - walk.start) >= static_cast<unsigned>(front.nx)) continue;
@@ -58,13 +96,14 @@ __global__ void __launch_bounds__(threads_a_block, resident<B>)
   }
 }
 
-__global__ void line_zero_kernel(const __grid_constant__ LayoutView vector, std::int64_t* line_zero) {
+__global__ void line_zero_kernel(const __grid_constant__ LayoutView vector, std::int64_t runs, unsigned* line_zero) {
   const TileView& tiles = vector.tiles;
   const Tile tile = tiles.tiles[blockIdx.x];
   for (int l = threadIdx.x; l < tile.levels; l += blockDim.x) {
     const std::int64_t run = vector.first_run[blockIdx.x] + l;
-    tile_product::line_zeros(vector, tile, run, tile.first_level + l, line_zero + run * tiles.shape.z);
+    tile_product::line_zeros(vector, tile, run, tile.first_level + l, line_zero + run * (tiles.shape.z + 1));
   }
+  if (blockIdx.x == 0 && threadIdx.x == 0) tile_product::table_end(vector, runs, line_zero);
 }
 
 /// A block of threads a run.
@@ -78,40 +117,28 @@ __global__ void grow_kernel(const __grid_constant__ TileProductView from, const 
   }
 }
 
-/// Threads of a block: whole sets of a tile's lines, fewer for stencils of many entries.
-struct ThreadCount {
-  int threads;
-  std::size_t bytes;
-  explicit ThreadCount(const TileProductView& v) {
-    const int slots = v.vector.tiles.shape.y * v.vector.tiles.shape.z * v.block;
-    const int an_entry = static_cast<int>(sizeof(int));
-    threads = slots < threads_a_block ? (threads_a_block / slots * slots + warp - 1) / warp * warp : threads_a_block;
-    while (threads > warp && threads * v.entries * an_entry > shared_bytes) threads = (threads / 2 + warp - 1) / warp * warp;
-    bytes = static_cast<std::size_t>(threads) * static_cast<std::size_t>(v.entries) * sizeof(int);
-  }
-};
-
-template <class Sum, int B>
+template <class Sum, int B, bool Window = true>
 void launch(const TileProductView& v) {
-  const ThreadCount count(v);
-  if (count.bytes > most_shared_bytes) {
+  const SharedPlan plan(v);
+  if (plan.bytes > most_shared_bytes) {
     throw Error(ErrorCode::bad_argument, "a product in tile order on a GPU: the stencil has too many entries");
   }
-  if (count.bytes > shared_bytes) {
-    check_cuda(cudaFuncSetAttribute(rows_kernel<B, Sum>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared_bytes),
-               "cudaFuncSetAttribute");
+  if (plan.bytes > shared_bytes) {
+    check_cuda(
+        cudaFuncSetAttribute(rows_kernel<B, Sum, Window>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared_bytes),
+        "cudaFuncSetAttribute");
   }
-  const std::int64_t all_levels = std::int64_t{v.vector.tiles.count} * v.longest;
-  const int levels = static_cast<int>(std::clamp<std::int64_t>(all_levels / enough_blocks, least_levels, most_levels));
+  const int levels = Window ? v.window.levels : far_levels;
   const dim3 blocks(static_cast<unsigned>((v.longest + levels - 1) / levels),
                     static_cast<unsigned>(std::min(v.vector.tiles.count, most_blocks_y)));
-  rows_kernel<B, Sum><<<blocks, static_cast<unsigned>(count.threads), count.bytes>>>(v, levels);
+  rows_kernel<B, Sum, Window><<<blocks, static_cast<unsigned>(plan.threads), plan.bytes>>>(v, plan, levels);
 }
 
 template <class Sum>
 void rows(int device, const TileProductView& v) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  switch (v.block) {
+  switch (v.window.levels > 0 ? v.block : 0) {
+    case 0: launch<Sum, 0, false>(v); break;
     case 1: launch<Sum, 1>(v); break;
     case 2: launch<Sum, 2>(v); break;
     case 3: launch<Sum, 3>(v); break;
@@ -125,9 +152,9 @@ void rows(int device, const TileProductView& v) {
   check_cuda(cudaGetLastError(), "the product in tile order");
 }
 
-void line_zeros(int device, const LayoutView& vector, std::int64_t* line_zero) {
+void line_zeros(int device, const LayoutView& vector, std::int64_t runs, unsigned* line_zero) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  line_zero_kernel<<<static_cast<unsigned>(vector.tiles.count), table_threads>>>(vector, line_zero);
+  line_zero_kernel<<<static_cast<unsigned>(vector.tiles.count), table_threads>>>(vector, runs, line_zero);
   check_cuda(cudaGetLastError(), "the lines of a matrix in tile order");
 }
 

@@ -13,7 +13,18 @@ namespace echelon {
 struct TileNeighbour {
   int x, y, z;
   int line_y, line_z, level;
-  int far;  // 1: may lie beyond the tiles next to the own one
+};
+
+/// The part of the table of lines that a walk over some levels of a tile asks for, copied to where it is near: for each
+/// level a column for every ẑ from the tile's own and `reach_z` beyond, of the own tile in ŷ and `sides` beyond on either
+/// side, and where the own run begins.
+struct TileWindow {
+  int sides = 0, reach_z = 0, reach_level = 0;
+  int levels = 0;  // of a walk; 0: there is no room, and the table itself is asked
+  ECHELON_FN int width_z(TileShape shape) const { return shape.z + 2 * reach_z; }
+  ECHELON_FN int columns(TileShape shape) const { return (2 * sides + 1) * width_z(shape) + 1; }
+  /// One more than is reached: a run ends where the next begins.
+  ECHELON_FN int rows() const { return levels + 2 * reach_level + 1; }
 };
 
 struct TileProductView {
@@ -22,16 +33,20 @@ struct TileProductView {
   int entries, block;
   int longest;        // levels of the longest tile
   std::int64_t runs;  // (tile, level) pairs
-  /// Of each run and each ẑ of its tile: where the first value of the line ŷ = 0 would be.
-  const std::int64_t* line_zero;
+  /// Of each run: for each ẑ of its tile where the first value of the line ŷ = 0 would be, then where the run begins; the
+  /// end of all behind the last. Counted modulo 2³²: vectors are shorter.
+  const unsigned* line_zero;
+  TileWindow window;
   const double* values;
   const double* x;
   const double* b;  // of the residual
   double* y;
+  /// From one run of the table to the next.
+  ECHELON_FN int table_columns() const { return vector.tiles.shape.z + 1; }
 };
 
 struct TileProductKernels {
-  void (*line_zeros)(int device, const LayoutView& vector, std::int64_t* line_zero);
+  void (*line_zeros)(int device, const LayoutView& vector, std::int64_t runs, unsigned* line_zero);
   /// y = A x; r = b − A x with rows summed in twice the precision; y = row sums of |A|. Queued, not waited for.
   void (*product)(int device, const TileProductView& view);
   void (*careful_residual)(int device, const TileProductView& view);
