@@ -104,15 +104,19 @@ class HostRows {
         if (!tiles.front.has_line(y, z)) continue;
         const auto walk = tile_product::begin_walk(v, {t, y, z}, near);
         for (int level = std::max(begin, walk.start); level < std::min(end, walk.start + tiles.front.nx); ++level) {
-          for (int row = 0; row < v.block; ++row) {
-            if (v.block == 1) {
-              tile_product::row<1, Sum>(v, walk, level, row);
-            } else {
-              tile_product::row<0, Sum>(v, walk, level, row);
-            }
-          }
+          for (int n = 0; n < v.block; ++n) row(walk, level, n);
         }
       }
+    }
+  }
+
+  /// The sizes whose batches differ; the GPU has more.
+  void row(const tile_product::Walk& walk, int level, int n) {
+    switch (v.block) {
+      case 1: return tile_product::row<1, Sum>(v, walk, level, n);
+      case 2: return tile_product::row<2, Sum>(v, walk, level, n);
+      case 5: return tile_product::row<5, Sum>(v, walk, level, n);
+      default: return tile_product::row<0, Sum>(v, walk, level, n);
     }
   }
 

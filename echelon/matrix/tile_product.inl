@@ -15,7 +15,7 @@ namespace echelon::tile_product {
 
 /// y = A x
 struct PlainSum {
-  static constexpr bool reads_x = true;
+  static constexpr bool reads_x = true, wide = false;
   double sum;
   ECHELON_FN PlainSum(const TileProductView&, std::int64_t) : sum(0) {}
   ECHELON_FN void add(double a, double x) { sum = fma(a, x, sum); }
@@ -24,7 +24,7 @@ struct PlainSum {
 
 /// r = b − A x
 struct CarefulSum {
-  static constexpr bool reads_x = true;
+  static constexpr bool reads_x = true, wide = true;  // needs many registers
   DoubledSum sum;
   ECHELON_FN CarefulSum(const TileProductView& view, std::int64_t at) : sum{view.b[at], 0} {}
   ECHELON_FN void add(double a, double x) { sum.subtract_product(a, x); }
@@ -33,7 +33,7 @@ struct CarefulSum {
 
 /// Σ |a|
 struct SizeSum {
-  static constexpr bool reads_x = false;
+  static constexpr bool reads_x = false, wide = false;
   double sum;
   ECHELON_FN SizeSum(const TileProductView&, std::int64_t) : sum(0) {}
   ECHELON_FN void add(double a, double) { sum += a < 0 ? -a : a; }
@@ -97,11 +97,11 @@ ECHELON_FN unsigned window_value(const TileProductView& v, const TableColumn& co
 template <int B>
 constexpr int batch = B == 1             ? 7
                       : B == 2           ? 4
-                      : B == 3 || B == 4 ? 2
+                      : B >= 3 && B <= 5 ? 2
                                          : 1;
 
 /// What rows need of an entry: the neighbour's x, and scalars from the own line to its line, were they of one ẑ.
-struct EntryStep {
+struct alignas(8) EntryStep {
   int x, scalars;
 };
 ECHELON_FN EntryStep step_of(const TileProductView& v, int e) {
@@ -176,25 +176,24 @@ ECHELON_FN void row(const TileProductView& v, const Walk& walk, int level, int r
     double a[together][columns], x[together][columns];
     bool has[together];
     unsigned from[together];
+    // Where there is no neighbour the own point is read, and behind the last entry the last: nothing waits for a branch.
     for (int n = 0; n < together; ++n) {
-      has[n] = false;
-      from[n] = point;
-      if (e + n >= v.entries) continue;
-      const int found = walk.near.found[(e + n) * walk.near.stride];
-      const EntryStep step = walk.near.steps[e + n];
-      has[n] = found != Walk::none && static_cast<unsigned>(i + step.x) < static_cast<unsigned>(nx);
-      if (Sum::reads_x && has[n]) from[n] = zeros[found + by_level] + scalars + static_cast<unsigned>(step.scalars);
+      const int entry = e + n < v.entries ? e + n : v.entries - 1;
+      const int found = walk.near.found[entry * walk.near.stride];
+      const EntryStep step = walk.near.steps[entry];
+      has[n] = found != Walk::none && static_cast<unsigned>(i + step.x) < static_cast<unsigned>(nx) && e + n < v.entries;
+      from[n] =
+          zeros[(has[n] ? found : walk.own) + by_level] + scalars + (has[n] ? static_cast<unsigned>(step.scalars) : 0u);
     }
     if constexpr (B == 0) {
       for (int c = 0; has[0] && c < b; ++c) {
         sum.add(A[static_cast<unsigned>(e * b + c) * length], Sum::reads_x ? v.x[from[0] + static_cast<unsigned>(c)] : 0.0);
       }
     } else {
-      // Read whether there is a neighbour or not, the own x for one outside: no branch stands between the loads.
       for (int n = 0; n < together; ++n) {
+        const int entry = e + n < v.entries ? e + n : v.entries - 1;
         for (int c = 0; c < columns; ++c) {
-          const bool held = e + n < v.entries;
-          a[n][c] = held ? read_once(A + static_cast<unsigned>((e + n) * B + c) * length) : 0.0;
+          a[n][c] = read_once(A + static_cast<unsigned>(entry * B + c) * length);
           if constexpr (Sum::reads_x) x[n][c] = read_often(v.x + (from[n] + static_cast<unsigned>(c)));
         }
       }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels of tile_product_view.hpp. A block of threads walks some levels of a tile, neighbours in ŷ side by side, so
-// that coefficients and most of x are read in whole sectors; each thread keeps where its neighbours' lines are in shared
-// memory. Bytes a scalar row: 8 b an entry, and 16 (residual: 24); x of the neighbours comes from the caches.
+// that coefficients and most of x are read in whole sectors, and all lines of a level together, so that x comes from the L1
+// cache but for its first time; where lines are stands in shared memory before the walk begins (tile_product.inl).
+// Bytes a scalar row: 8 b an entry, and 16 (residual: 24); 4/shape.y of the table; x of the tiles beside it (star7, tiles of
+// 16×16: 3–5 bytes a row if they have left the L2 cache). Instructions a row: about 20 an entry and 25, two loads from
+// shared memory an entry beside the two from memory. sm_90: 63 registers for b = 1, so 4 × 256 threads are resident and have
+// 7 coefficients each under way, 56 KiB an SM where bandwidth times latency asks for about 25; 70–80 registers and 3 × 256
+// else.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -15,8 +20,10 @@ namespace {
 
 constexpr int threads_a_block = 256, warp = 32;
 /// So many resident at least, as many as leave registers enough.
-template <int B>
-constexpr int resident = B == 1 ? 4 : 3;
+template <int B, class Sum>
+constexpr int resident = Sum::wide ? 2
+                         : B == 1  ? 4
+                                   : 3;
 /// Levels of a walk without a window.
 constexpr int far_levels = 32;
 constexpr int table_threads = 128;
@@ -49,7 +56,7 @@ struct SharedPlan {
 /// A thread has a line of a tile, and one row of its points, or several with more lines than threads; threads beyond the
 /// lines take other levels. Without a window only B = 0.
 template <int B, class Sum, bool Window>
-__global__ void __launch_bounds__(threads_a_block, resident<B>)
+__global__ void __launch_bounds__(threads_a_block, resident<B, Sum>)
     rows_kernel(const __grid_constant__ TileProductView v, const __grid_constant__ SharedPlan plan, int levels) {
   extern __shared__ tile_product::EntryStep steps[];
   auto* const columns = reinterpret_cast<tile_product::TableColumn*>(steps + v.entries);

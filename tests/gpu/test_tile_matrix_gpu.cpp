@@ -95,6 +95,15 @@ TEST_F(TileMatrixGpu, HasTheBitsOfTheHostForRandomStencils) {
   }
 }
 
+// Neighbours so far off that the part of the table that a walk needs has no room near it, and ones just near enough.
+TEST_F(TileMatrixGpu, HasTheBitsOfTheHostForNeighboursFarOff) {
+  for (const int far : {5, 18, 40}) {
+    const Stencil stencil({{0, 0, -far}, {-3, -1, 0}, {0, 0, 0}, {1, far, 0}, {0, 0, far}}, "far");
+    for (const int dof : {1, 2}) expect_host_bits({9, 43, 45}, stencil, dof, 0, 6);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// z = M⁻¹ r on both sides; exact in FP64, and with `stored` as near as its digits.
 void expect_same_ilu(const Grid& grid, const Stencil& stencil, int dof, const IluOptions& options, bool positive) {
   const auto A = positive ? problems::poisson(grid, stencil) : problems::random(grid, stencil, dof, 7);
