@@ -4,6 +4,7 @@
 // a group of columns (mostly from the L2 cache), subtract 16, subtract_and_store 24 (fp32: 20), pair_dot 16,
 // pair_subtract 48.
 #include <algorithm>
+#include <type_traits>
 
 #include "echelon/krylov/reduction_cuda.cuh"
 
@@ -15,7 +16,12 @@ using device::reduce_threads;
 using device::warp_lanes;
 
 /// Columns that share one read of w (of w₁ and w₂).
-constexpr int dot_columns = 16, pair_dot_columns = 8;
+constexpr int dot_columns = 16, pair_dot_columns = 12;
+/// Elements of a lane and columns whose loads are under way together in the dots: 1 KiB of a column at a time, since many
+/// columns read in smaller pieces are slow memory.
+constexpr int dot_rows = 4, dot_batch = 4;
+/// Blocks of the dots that an SM has at once: with 16 loads a thread 64 KiB are under way.
+constexpr int resident = 2;
 /// Elements of a lane and columns whose loads are under way together in the updates.
 constexpr int rows_together = 4, columns_together = 8;
 constexpr int store_threads = 256;
@@ -26,61 +32,108 @@ struct Coefficients {
   double h[most_coefficients];
 };
 
-/// sums[j] = column j · w; behind the last column w·w. Groups of columns are neighbouring blocks, so that they share w.
-template <class T>
-__global__ void __launch_bounds__(reduce_threads)
-    multi_dot_kernel(ColumnsView<T> V, const double* w, std::int64_t n, unsigned blocks, double* partial) {
-  constexpr int C = dot_columns;
-  const int groups = (V.count + C) / C;  // of count columns and w itself
-  const auto group = static_cast<int>(blockIdx.x % groups);
-  const unsigned block = blockIdx.x / groups;
-  const int first = group * C, own = min(C, V.count + 1 - first);
-  const ChunkOfWarp chunk(n, block);
-  double sum[C] = {};
-  const T* column = V.data + first * V.stride;
-  for (std::int64_t i = chunk.begin + threadIdx.x % warp_lanes; i < chunk.end; i += warp_lanes) {
-    const double in = w[i];
-    double v[C];
+/// How columns are dealt out to groups, which are neighbouring blocks, so that they share w: whole batches, evenly.
+struct ColumnGroups {
+  int all, count, each;
+  __host__ __device__ ColumnGroups(int columns, int most) : all(columns), count((columns + most - 1) / most) {
+    each = ((columns + count - 1) / count + dot_batch - 1) / dot_batch * dot_batch;
+  }
+};
+
+/// The group of this block of threads.
+struct ColumnGroup {
+  unsigned block;  // of those that have the same group
+  int first, own;  // columns
+  __device__ explicit ColumnGroup(const ColumnGroups& groups) {
+    const auto count = static_cast<unsigned>(groups.count);
+    block = blockIdx.x / count;
+    first = static_cast<int>(blockIdx.x % count) * groups.each;
+    own = min(groups.each, groups.all - first);
+  }
+};
+
+/// use(c, Rows elements of column c) for c < own ≤ C; those behind the last of V are zero.
+template <int Rows, int C, class T, class Use>
+__device__ __forceinline__ void over_columns(ColumnsView<T> V, int own, const Use& use) {
 #pragma unroll
-    for (int c = 0; c < C; ++c) {
-      if (c < own) v[c] = first + c < V.count ? static_cast<double>(column[c * V.stride + i]) : in;
+  for (int batch = 0; batch < C; batch += dot_batch) {
+    if (batch >= own) break;
+    T v[dot_batch][Rows];
+#pragma unroll
+    for (int c = 0; c < dot_batch; ++c) {
+#pragma unroll
+      for (int k = 0; k < Rows; ++k) {
+        v[c][k] = batch + c < V.count ? V.data[(batch + c) * V.stride + k * warp_lanes] : T{0};
+      }
     }
 #pragma unroll
-    for (int c = 0; c < C; ++c) {
-      if (c < own) sum[c] = fma(v[c], in, sum[c]);
+    for (int c = 0; c < dot_batch; ++c) {
+      if (batch + c < own) use(batch + c, v[c]);
     }
   }
-  // Sums that no column has are folded too, and go where nobody looks: the last group has room for them.
-  device::fold(sum, n, block, blocks, partial + std::int64_t{first} * blocks);
+}
+
+/// step(rows, i) for the elements of a lane, several rows at a time, then one.
+template <class Step>
+__device__ __forceinline__ void over_rows(const ChunkOfWarp& chunk, const Step& step) {
+  std::int64_t i = chunk.begin + threadIdx.x % warp_lanes;
+  for (; i + (dot_rows - 1) * warp_lanes < chunk.end; i += dot_rows * warp_lanes) {
+    step(std::integral_constant<int, dot_rows>(), i);
+  }
+  for (; i < chunk.end; i += warp_lanes) step(std::integral_constant<int, 1>(), i);
+}
+
+/// sums[j] = column j · w; behind the last column w·w.
+template <class T>
+__global__ void __launch_bounds__(reduce_threads, resident)
+    multi_dot_kernel(ColumnsView<T> V, const double* w, std::int64_t n, unsigned blocks, double* partial) {
+  constexpr int C = dot_columns;
+  const ColumnGroup group(ColumnGroups(V.count + 1, C));
+  const int stored = V.count - group.first;
+  double sum[C] = {};
+  over_rows(ChunkOfWarp(n, group.block), [&](auto rows, std::int64_t i) {
+    constexpr int R = decltype(rows)::value;
+    double in[R];
+#pragma unroll
+    for (int k = 0; k < R; ++k) in[k] = w[i + k * warp_lanes];
+    over_columns<R, C, T>({V.data + group.first * V.stride + i, V.stride, stored, nullptr}, group.own,
+                          [&](int c, const T(&v)[R]) {
+#pragma unroll
+                            for (int k = 0; k < R; ++k) {
+                              sum[c] = fma(c < stored ? static_cast<double>(v[k]) : in[k], in[k], sum[c]);
+                            }
+                          });
+  });
+  device::fold(sum, n, group.block, blocks, partial + std::int64_t{group.first} * blocks, group.own);
 }
 
 /// sums[2j], sums[2j + 1] = column j · w₁, · w₂; behind them w₁·w₁, w₁·w₂, w₂·w₂, as columns w₁ (twice) and w₂ (once).
-__global__ void __launch_bounds__(reduce_threads)
-    pair_dot_kernel(ColumnsView<double> V, const double* w1, const double* w2, std::int64_t n, double* partial) {
+__global__ void __launch_bounds__(reduce_threads) pair_dot_kernel(ColumnsView<double> V, const double* w1, const double* w2,
+                                                                  std::int64_t n, unsigned blocks, double* partial) {
   constexpr int C = pair_dot_columns;
-  const int groups = (V.count + 1 + C) / C;  // of count columns, w₁ and w₂
-  const auto group = static_cast<int>(blockIdx.x % groups);
-  const unsigned block = blockIdx.x / groups, blocks = gridDim.x / groups;
-  const int first = group * C, own = min(C, V.count + 2 - first);
-  const ChunkOfWarp chunk(n, block);
+  const ColumnGroup group(ColumnGroups(V.count + 2, C));
+  const int stored = V.count - group.first;
   double sum[2 * C] = {};
-  const double* column = V.data + first * V.stride;
-  for (std::int64_t i = chunk.begin + threadIdx.x % warp_lanes; i < chunk.end; i += warp_lanes) {
-    const double in1 = w1[i], in2 = w2[i];
-    double v[C];
+  over_rows(ChunkOfWarp(n, group.block), [&](auto rows, std::int64_t i) {
+    constexpr int R = decltype(rows)::value;
+    double in1[R], in2[R];
 #pragma unroll
-    for (int c = 0; c < C; ++c) {
-      if (c < own) v[c] = first + c < V.count ? column[c * V.stride + i] : first + c == V.count ? in1 : in2;
-    }
+    for (int k = 0; k < R; ++k) in1[k] = w1[i + k * warp_lanes], in2[k] = w2[i + k * warp_lanes];
+    over_columns<R, C, double>({V.data + group.first * V.stride + i, V.stride, stored, nullptr}, group.own,
+                               [&](int c, const double(&v)[R]) {
+                                 // Of w₂ as a column only w₂·w₂ is asked for; it stands where w₂·w₁ would.
+                                 const bool last = c == stored + 1;
 #pragma unroll
-    for (int c = 0; c < C; ++c) {
-      // Of w₂ as a column only w₂·w₂ is asked for; it stands where w₂·w₁ would.
-      const bool last = first + c == V.count + 1;
-      if (c < own) sum[2 * c] = fma(v[c], last ? in2 : in1, sum[2 * c]);
-      if (c < own && !last) sum[2 * c + 1] = fma(v[c], in2, sum[2 * c + 1]);
-    }
-  }
-  device::fold(sum, n, block, blocks, partial + std::int64_t{2 * first} * blocks);
+                                 for (int k = 0; k < R; ++k) {
+                                   const double by = c < stored ? v[k] : last ? in2[k] : in1[k];
+                                   sum[2 * c] = fma(by, last ? in2[k] : in1[k], sum[2 * c]);
+                                   if (!last) sum[2 * c + 1] = fma(by, in2[k], sum[2 * c + 1]);
+                                 }
+                               });
+  });
+  // One sum less behind the last column.
+  const int sums = min(2 * group.own, 2 * V.count + 3 - 2 * group.first);
+  device::fold(sum, n, group.block, blocks, partial + std::int64_t{2 * group.first} * blocks, sums);
 }
 
 /// w less the columns, for `rows_together` elements of a lane from i on; those behind the end are zero.
@@ -200,7 +253,7 @@ void multi_dot(const DeviceSums& at, ColumnsView<T> V, const double* w) {
   if (device::all_zero(at, V.count + 1)) return;
   device::select(at);
   const auto blocks = static_cast<unsigned>(device::blocks_of(at.n));
-  const auto groups = static_cast<unsigned>((V.count + dot_columns) / dot_columns);
+  const auto groups = static_cast<unsigned>(ColumnGroups(V.count + 1, dot_columns).count);
   multi_dot_kernel<T><<<blocks * groups, reduce_threads>>>(V, w, at.n, blocks, at.partial);
   device::finish(at, V.count + 1);
   check_cuda(cudaGetLastError(), "multi_dot");
@@ -241,8 +294,8 @@ void pair_dot(const DeviceSums& at, ColumnsView<double> V, const double* w1, con
   if (device::all_zero(at, 2 * V.count + 3)) return;
   device::select(at);
   const auto blocks = static_cast<unsigned>(device::blocks_of(at.n));
-  const auto groups = static_cast<unsigned>((V.count + 1 + pair_dot_columns) / pair_dot_columns);
-  pair_dot_kernel<<<blocks * groups, reduce_threads>>>(V, w1, w2, at.n, at.partial);
+  const auto groups = static_cast<unsigned>(ColumnGroups(V.count + 2, pair_dot_columns).count);
+  pair_dot_kernel<<<blocks * groups, reduce_threads>>>(V, w1, w2, at.n, blocks, at.partial);
   device::finish(at, 2 * V.count + 3);
   check_cuda(cudaGetLastError(), "pair_dot");
 }

@@ -8,9 +8,6 @@
 namespace echelon {
 namespace {
 
-/// Kernels that do several columns at once write the sums of columns that are not there, too.
-constexpr int sums_in_vain = 16;
-
 const DeviceVectorKernels& kernels() {
   const DeviceVectorKernels* found = device_vector_kernels();
   if (!found) throw Error(ErrorCode::device, "vectors on a GPU: this build of echelon has no CUDA");
@@ -21,7 +18,7 @@ const DeviceVectorKernels& kernels() {
 
 DeviceVectorWork::DeviceVectorWork(std::int64_t n, int sums, Device device)
     : kernels_(kernels()),
-      partial_(kernels_.parts(n) * (sums + sums_in_vain), device),
+      partial_(kernels_.parts(n) * sums, device),
       totals_(kernels_.allocate_totals(device.index, sums), kernels_.release_totals),
       at_{device.index, n, partial_.data(), totals_.get(), nullptr} {}
 

@@ -57,9 +57,10 @@ struct ChunkOfWarp {
   }
 };
 
-/// The lanes by halves, the chunks of the block by the tree; sum s of the block goes to partial[s · blocks + block].
+/// The lanes by halves, the chunks of the block by the tree; sum s < used of the block goes to partial[s · blocks + block].
 template <int Sums>
-__device__ __forceinline__ void fold(double (&sum)[Sums], std::int64_t n, unsigned block, unsigned blocks, double* partial) {
+__device__ __forceinline__ void fold(double (&sum)[Sums], std::int64_t n, unsigned block, unsigned blocks, double* partial,
+                                     int used = Sums) {
   __shared__ double part[Sums][warps_a_block];
   const int lane = static_cast<int>(threadIdx.x) % warp_lanes, warp = static_cast<int>(threadIdx.x) / warp_lanes;
 #pragma unroll
@@ -69,7 +70,7 @@ __device__ __forceinline__ void fold(double (&sum)[Sums], std::int64_t n, unsign
     if (lane == 0) part[s][warp] = sum[s];
   }
   __syncthreads();
-  if (threadIdx.x < Sums) {
+  if (static_cast<int>(threadIdx.x) < used) {
     const std::int64_t left = reduction::chunks(n) - std::int64_t{block} * warps_a_block;
     const int count = static_cast<int>(min(left, std::int64_t{warps_a_block}));
     partial[std::int64_t{threadIdx.x} * blocks + block] = tree<warps_a_block>(part[threadIdx.x], count);

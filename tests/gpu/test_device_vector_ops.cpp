@@ -91,7 +91,7 @@ TEST_F(DeviceVectorOps, WorkOnABasisHasTheBitsOfTheHost) {
   const Device gpu = Device::cuda();
   for (const bool single : {false, true}) {
     for (const std::int64_t n : {std::int64_t{33}, chunk, 3 * chunk + 17, block + chunk + 5}) {
-      for (const int count : {1, 2, 7, 15, 16, 17, 33}) {
+      for (const int count : {1, 2, 3, 4, 7, 12, 15, 16, 17, 33, 48}) {
         VectorOps host(n, count + 2), device(n, count + 2, serial(), gpu);
         Basis basis(n, count + 2, single), on_gpu(n, count + 2, single, gpu);
         for (int j = 0; j < count; ++j) {
@@ -122,7 +122,7 @@ TEST_F(DeviceVectorOps, WorkOnABasisHasTheBitsOfTheHost) {
 TEST_F(DeviceVectorOps, PairsOfStepsHaveTheBitsOfTheHost) {
   const Device gpu = Device::cuda();
   for (const std::int64_t n : {std::int64_t{33}, chunk, block + chunk + 5}) {
-    for (const int count : {1, 5, 6, 7, 8, 15, 40, 200}) {
+    for (const int count : {1, 2, 5, 7, 9, 10, 11, 23, 40, 200}) {
       VectorOps host(n, count + 2), device(n, count + 2, serial(), gpu);
       Basis basis(n, count + 2, false), on_gpu(n, count + 2, false, gpu);
       for (int j = 0; j < count; ++j) {
