@@ -26,6 +26,13 @@ struct DeviceScalar {
   const double* under = nullptr;
 };
 
+/// Between two iterations of CG.
+struct CgTurn {
+  DeviceScalar alpha, beta;
+  const double* z;
+  double *p, *x;
+};
+
 template <class T>
 struct DeviceBasisKernels {
   void (*multi_dot)(const DeviceSums& at, ColumnsView<T> V, const double* w);
@@ -50,6 +57,10 @@ struct DeviceVectorKernels {
   void (*xpay)(const DeviceSums& at, const double* x, DeviceScalar a, double* y);
   /// With a quotient that is not a positive number over a positive number x and r stay as they are.
   void (*cg_update)(const DeviceSums& at, DeviceScalar a, const double* p, const double* q, double* x, double* r);
+  /// The same in parts: r, with r·r; x behind it, or with the next direction: x ← x + alpha p, p ← z + beta p.
+  void (*cg_residual)(const DeviceSums& at, DeviceScalar a, const double* q, double* r);
+  void (*cg_solution)(const DeviceSums& at, DeviceScalar a, const double* p, double* x);
+  void (*cg_direction)(const DeviceSums& at, const CgTurn& turn);
   void (*bicgstab_direction)(const DeviceSums& at, double beta, double omega, const double* r, const double* v, double* p);
   void (*bicgstab_update)(const DeviceSums& at, const BicgstabStep& step);
   DeviceBasisTable basis;

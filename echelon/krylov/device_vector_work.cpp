@@ -54,8 +54,16 @@ void QueuedSums::xpay(const Vector<double>& x, Quotient a, Vector<double>& y) co
   work_.run().xpay(work_.at(), x.data(), scalar(a), y.data());
 }
 
-void QueuedSums::cg_update(Quotient a, const CgVectors& v, int slot) const {
-  work_.run().cg_update(into(slot), scalar(a), v.p.data(), v.q.data(), v.x.data(), v.r.data());
+void QueuedSums::cg_residual(Quotient a, const Vector<double>& q, Vector<double>& r, int slot) const {
+  work_.run().cg_residual(into(slot), scalar(a), q.data(), r.data());
+}
+
+void QueuedSums::cg_solution(Quotient a, const Vector<double>& p, Vector<double>& x) const {
+  work_.run().cg_solution(work_.at(), scalar(a), p.data(), x.data());
+}
+
+void QueuedSums::cg_direction(const Turn& turn, const Vector<double>& z, Vector<double>& p, Vector<double>& x) const {
+  work_.run().cg_direction(work_.at(), {scalar(turn.alpha), scalar(turn.beta), z.data(), p.data(), x.data()});
 }
 
 DeviceScalar QueuedSums::scalar(Quotient a) const { return {0, kept_.data() + a.over, kept_.data() + a.under}; }

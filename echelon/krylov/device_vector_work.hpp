@@ -41,15 +41,18 @@ class QueuedSums {
   struct Quotient {
     int over, under;
   };
-  struct CgVectors {
-    const Vector<double>&p, &q;
-    Vector<double>&x, &r;
-  };
   void dot(const Vector<double>& x, const Vector<double>& y, int slot) const;
   /// y ← x + a y
   void xpay(const Vector<double>& x, Quotient a, Vector<double>& y) const;
-  /// x ← x + a p, r ← r − a q, and r·r; x and r stay unless both numbers of a are positive and finite.
-  void cg_update(Quotient a, const CgVectors& v, int slot) const;
+  /// r ← r − a q, and r·r; r stays unless both numbers of a are positive and finite.
+  void cg_residual(Quotient a, const Vector<double>& q, Vector<double>& r, int slot) const;
+  /// x ← x + a p; x stays unless both numbers of a are positive and finite.
+  void cg_solution(Quotient a, const Vector<double>& p, Vector<double>& x) const;
+  struct Turn {
+    Quotient alpha, beta;
+  };
+  /// x ← x + alpha p and then p ← z + beta p.
+  void cg_direction(const Turn& turn, const Vector<double>& z, Vector<double>& p, Vector<double>& x) const;
 
   void set_mark() const;
   /// Until all before the mark is done; `scalars` is how many slots will be read.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of device_vector_kernels.hpp; what works on a basis is in basis_kernels_cuda.cu.
-// Bytes an element: dot 16, axpy 24, cg_update 48.
+// Bytes an element: dot 16, axpy 24, cg_update 48, cg_residual 24, cg_direction 40.
 #include "echelon/krylov/reduction_cuda.cuh"
 
 namespace echelon {
@@ -12,6 +12,11 @@ constexpr int map_threads = 256, map_together = 4;
 
 /// The number a factor stands for.
 __device__ __forceinline__ double value_of(const DeviceScalar& a) { return a.over ? *a.over / *a.under : a.value; }
+
+/// A number over a number, both positive and finite; what the host has is taken as it is.
+__device__ __forceinline__ bool positive(const DeviceScalar& a) {
+  return !a.over || (*a.over > 0 && *a.under > 0 && isfinite(*a.over) && isfinite(*a.under));
+}
 
 struct Nothing {};
 
@@ -54,6 +59,12 @@ struct ScaledSquare {
   }
 };
 
+/// A step length, and whether it may be taken.
+struct Step {
+  double alpha;
+  bool valid;
+};
+
 struct CgUpdate {
   static constexpr int sums = 1;
   DeviceScalar a;
@@ -62,21 +73,31 @@ struct CgUpdate {
   struct Loaded {
     double p, q, x, r;
   };
-  struct Shared {
-    double alpha;
-    bool valid;
-  };
-  __device__ Shared start() const {
-    const bool positive = !a.over || (*a.over > 0 && *a.under > 0 && isfinite(*a.over) && isfinite(*a.under));
-    return {value_of(a), positive};
-  }
+  __device__ Step start() const { return {value_of(a), positive(a)}; }
   __device__ Loaded load(std::int64_t i) const { return {p[i], q[i], x[i], r[i]}; }
-  __device__ void use(std::int64_t i, const Loaded& in, const Shared& by, double (&sum)[sums]) const {
+  __device__ void use(std::int64_t i, const Loaded& in, const Step& by, double (&sum)[sums]) const {
     const double left = by.valid ? fma(-by.alpha, in.q, in.r) : in.r;
     if (by.valid) {
       x[i] = fma(by.alpha, in.p, in.x);
       r[i] = left;
     }
+    sum[0] = fma(left, left, sum[0]);
+  }
+};
+
+struct CgResidual {
+  static constexpr int sums = 1;
+  DeviceScalar a;
+  const double* q;
+  double* r;
+  struct Loaded {
+    double q, r;
+  };
+  __device__ Step start() const { return {value_of(a), positive(a)}; }
+  __device__ Loaded load(std::int64_t i) const { return {q[i], r[i]}; }
+  __device__ void use(std::int64_t i, const Loaded& in, const Step& by, double (&sum)[sums]) const {
+    const double left = by.valid ? fma(-by.alpha, in.q, in.r) : in.r;
+    if (by.valid) r[i] = left;
     sum[0] = fma(left, left, sum[0]);
   }
 };
@@ -148,6 +169,34 @@ struct Xpay {
   __device__ void use(std::int64_t i, const Loaded& in, double by) const { y[i] = fma(by, in.y, in.x); }
 };
 
+struct CgSolution {
+  DeviceScalar a;
+  const double* p;
+  double* x;
+  using Loaded = Dot::Loaded;
+  __device__ Step start() const { return {value_of(a), positive(a)}; }
+  __device__ Loaded load(std::int64_t i) const { return {p[i], x[i]}; }
+  __device__ void use(std::int64_t i, const Loaded& in, const Step& by) const {
+    if (by.valid) x[i] = fma(by.alpha, in.x, in.y);
+  }
+};
+
+struct CgDirection {
+  CgTurn turn;
+  struct Loaded {
+    double z, p, x;
+  };
+  struct Shared {
+    double alpha, beta;
+  };
+  __device__ Shared start() const { return {value_of(turn.alpha), value_of(turn.beta)}; }
+  __device__ Loaded load(std::int64_t i) const { return {turn.z[i], turn.p[i], turn.x[i]}; }
+  __device__ void use(std::int64_t i, const Loaded& in, const Shared& by) const {
+    turn.x[i] = fma(by.alpha, in.p, in.x);
+    turn.p[i] = fma(by.beta, in.p, in.z);
+  }
+};
+
 /// p ← r + beta (p − omega v)
 struct BicgstabDirection {
   double beta, omega;
@@ -171,6 +220,13 @@ void xpay(const DeviceSums& at, const double* x, DeviceScalar a, double* y) { ma
 void cg_update(const DeviceSums& at, DeviceScalar a, const double* p, const double* q, double* x, double* r) {
   reduce(at, CgUpdate{a, p, q, x, r}, "cg_update");
 }
+void cg_residual(const DeviceSums& at, DeviceScalar a, const double* q, double* r) {
+  reduce(at, CgResidual{a, q, r}, "cg_residual");
+}
+void cg_solution(const DeviceSums& at, DeviceScalar a, const double* p, double* x) {
+  map(at, CgSolution{a, p, x}, "cg_solution");
+}
+void cg_direction(const DeviceSums& at, const CgTurn& turn) { map(at, CgDirection{turn}, "cg_direction"); }
 void bicgstab_direction(const DeviceSums& at, double beta, double omega, const double* r, const double* v, double* p) {
   map(at, BicgstabDirection{beta, omega, r, v, p}, "bicgstab_direction");
 }
@@ -212,23 +268,11 @@ void release_mark(void* mark) { cudaEventDestroy(static_cast<cudaEvent_t>(mark))
 }  // namespace
 
 const DeviceVectorKernels* device_vector_kernels() {
-  static const DeviceVectorKernels table{dot,
-                                         dot_and_square,
-                                         scaled_square,
-                                         axpy,
-                                         xpay,
-                                         cg_update,
-                                         bicgstab_direction,
-                                         bicgstab_update,
-                                         device_basis_kernels(),
-                                         parts,
-                                         allocate_totals,
-                                         release_totals,
-                                         wait,
-                                         make_mark,
-                                         set_mark,
-                                         await_mark,
-                                         release_mark};
+  static const DeviceVectorKernels table{dot,          dot_and_square,     scaled_square,   axpy,
+                                         xpay,         cg_update,          cg_residual,     cg_solution,
+                                         cg_direction, bicgstab_direction, bicgstab_update, device_basis_kernels(),
+                                         parts,        allocate_totals,    release_totals,  wait,
+                                         make_mark,    set_mark,           await_mark,      release_mark};
   return &table;
 }
 
