@@ -2,7 +2,7 @@
 // The work on the columns of a basis on a GPU: vectors are read once, columns once. Coefficients travel with the launch.
 // Every sum is that of lane_sums.inl on the host: same bits. Bytes an element: 8 (fp32: 4) a column, and besides multi_dot 8
 // a group of columns (mostly from the L2 cache), subtract 16, subtract_and_store 24 (fp32: 20), pair_dot 16,
-// pair_subtract 48.
+// pair_subtract 40.
 #include <algorithm>
 #include <type_traits>
 
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(reduce_threads)
         step.column1[at] = left1;
         step.column2[at] = left2;
       }
-      w1[at] = left1;
+      if (!last) w1[at] = left1;
       w2[at] = left2;
     }
   }

@@ -61,7 +61,7 @@ struct BasisTable {
   BasisKernels<float> fp32;
   /// sums[2j], sums[2j + 1] = column j · w₁, · w₂ for j < count; behind them w₁·w₁, w₁·w₂, w₂·w₂
   void (*pair_dot)(ColumnsView<double> V, const double* w1, const double* w2, double* sums, std::int64_t n);
-  /// The step; w₁ ← v₁, w₂ ← v₂; returns {u₁·u₁, u₂·u₂}
+  /// The step; w₂ ← v₂, and w₁ may hold anything; returns {u₁·u₁, u₂·u₂}
   SumPair (*pair_subtract)(ColumnsView<double> V, const PairStep& step, double* w1, double* w2, std::int64_t n);
 };
 
