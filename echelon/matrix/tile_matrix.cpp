@@ -113,7 +113,9 @@ class HostRows {
   /// The sizes whose batches differ; the GPU has more.
   void row(const tile_product::Walk& walk, int level, int n) {
     switch (v.block) {
-      case 1: return tile_product::row<1, Sum>(v, walk, level, n);
+      case 1:
+        return v.entries == 7 ? tile_product::row<1, Sum, 7>(v, walk, level, n)
+                              : tile_product::row<1, Sum>(v, walk, level, n);
       case 2: return tile_product::row<2, Sum>(v, walk, level, n);
       case 5: return tile_product::row<5, Sum>(v, walk, level, n);
       default: return tile_product::row<0, Sum>(v, walk, level, n);

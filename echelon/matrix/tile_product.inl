@@ -160,28 +160,29 @@ ECHELON_FN Walk begin_walk(const TileProductView& v, const Line& line, const Nea
   return {near, by_level, at(line.y, line.z, 0), begin, line.y * v.block, f.line_start(line.y, line.z)};
 }
 
-/// Row `row` of the line's point at `level`, which is inside the grid; B = 0 takes the block size at run time.
-template <int B, class Sum>
+/// Row `row` of the line's point at `level`, which is inside the grid; B = 0 takes the block size at run time, E = 0 the
+/// number of entries.
+template <int B, class Sum, int E = 0>
 ECHELON_FN void row(const TileProductView& v, const Walk& walk, int level, int row) {
-  const int b = B > 0 ? B : v.block;
+  const int b = B > 0 ? B : v.block, entries = E > 0 ? E : v.entries;
   const int i = level - walk.start, nx = v.vector.front.nx, by_level = level * walk.by_level;
   const unsigned* const zeros = walk.near.zeros;
   const unsigned scalars = static_cast<unsigned>(walk.scalars);
   const unsigned point = zeros[walk.own + by_level] + scalars, at = point + static_cast<unsigned>(row);
   const unsigned start = zeros[walk.begin + by_level], length = zeros[walk.begin + by_level + walk.by_level] - start;
-  const double* const A = v.values + std::int64_t{start} * (v.entries * b) + (at - start);
+  const double* const A = v.values + std::int64_t{start} * (entries * b) + (at - start);
   Sum sum(v, at);
   constexpr int together = batch<B>, columns = B > 0 ? B : 1;
-  for (int e = 0; e < v.entries; e += together) {
+  for (int e = 0; e < entries; e += together) {
     double a[together][columns], x[together][columns];
     bool has[together];
     unsigned from[together];
     // Where there is no neighbour the own point is read, and behind the last entry the last: nothing waits for a branch.
     for (int n = 0; n < together; ++n) {
-      const int entry = e + n < v.entries ? e + n : v.entries - 1;
+      const int entry = e + n < entries ? e + n : entries - 1;
       const int found = walk.near.found[entry * walk.near.stride];
       const EntryStep step = walk.near.steps[entry];
-      has[n] = found != Walk::none && static_cast<unsigned>(i + step.x) < static_cast<unsigned>(nx) && e + n < v.entries;
+      has[n] = found != Walk::none && static_cast<unsigned>(i + step.x) < static_cast<unsigned>(nx) && e + n < entries;
       from[n] =
           zeros[(has[n] ? found : walk.own) + by_level] + scalars + (has[n] ? static_cast<unsigned>(step.scalars) : 0u);
     }
@@ -191,7 +192,7 @@ ECHELON_FN void row(const TileProductView& v, const Walk& walk, int level, int r
       }
     } else {
       for (int n = 0; n < together; ++n) {
-        const int entry = e + n < v.entries ? e + n : v.entries - 1;
+        const int entry = e + n < entries ? e + n : entries - 1;
         for (int c = 0; c < columns; ++c) {
           a[n][c] = read_once(A + static_cast<unsigned>(entry * B + c) * length);
           if constexpr (Sum::reads_x) x[n][c] = read_often(v.x + (from[n] + static_cast<unsigned>(c)));
