@@ -17,8 +17,8 @@ using device::warp_lanes;
 
 /// Columns that share one read of w (of w₁ and w₂).
 constexpr int dot_columns = 16, pair_dot_columns = 12;
-/// Elements of a lane and columns whose loads are under way together in the dots: 1 KiB of a column at a time, since many
-/// columns read in smaller pieces are slow memory.
+/// Elements of a lane and columns whose loads are under way together in the dots: 1 KiB of a column at a time, and
+/// loads enough where there are few columns.
 constexpr int dot_rows = 4, dot_batch = 4;
 /// Blocks of the dots that an SM has at once: with 16 loads a thread 64 KiB are under way.
 constexpr int resident = 2;

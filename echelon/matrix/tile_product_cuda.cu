@@ -3,10 +3,10 @@
 // that coefficients and most of x are read in whole sectors, and all lines of a level together, so that x comes from the L1
 // cache but for its first time; where lines are stands in shared memory before the walk begins (tile_product.inl).
 // Bytes a scalar row: 8 b an entry, and 16 (residual: 24); 4/shape.y of the table; x of the tiles beside it (star7, tiles of
-// 16×16: 3–5 bytes a row if they have left the L2 cache). Instructions a row (counted in PTX): about 17
-// an entry and 25 for star7, 22 an entry else; two loads from shared memory an entry beside the two from memory. sm_90: 64
-// registers for b = 1, so 4 × 256 threads are resident and have 7 coefficients each under way, 56 KiB an SM where bandwidth
-// times latency asks for about 25; 70–80 registers and 3 × 256 threads else.
+// 16×16: by count 3–5 bytes a row if they have left the L2 cache). Instructions a row in PTX: 189 for star7, else about 36
+// an entry and 25; of them three loads from shared memory an entry. sm_90: 64 registers for b = 1, so 4 × 256 threads are
+// resident and have 7 coefficients each under way, 56 KiB an SM where bandwidth times latency asks for about 25; 70–80
+// registers and 3 × 256 threads else.
 #include <cuda_runtime.h>
 
 #include <algorithm>
