@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exact factorization of a block CSR matrix on a GPU as its kernels see it, and the table of launches that host code
+// calls. Patterns and values stand as on the host (triangles.hpp); pointers are the device's.
+#pragma once
+
+#include <cstdint>
+
+#include "echelon/factor/ilu_numeric.hpp"
+#include "echelon/factor/wavefront_factor_view.hpp"
+
+namespace echelon {
+
+/// What is known of A's block rows, in the user's numbering, before an attempt.
+struct RowMeasures {
+  double* sums = nullptr;              // of |a|, a scalar row each
+  double* scale = nullptr;             // max |a|, a block row each
+  std::uint8_t* nonfinite = nullptr;   // a block row that holds NaN or Inf
+  unsigned long long* norm = nullptr;  // largest finite row sum, as a bit pattern
+};
+
+struct RowFactorView {
+  FactorView<double> rows;  // int32 distances; rules without a log
+  RowMeasures known;
+  const std::int32_t* tickets = nullptr;  // null: row = ticket
+  unsigned* finished = nullptr;           // a row's epoch once its U and D⁻¹ are there
+  unsigned epoch = 0, first_ticket = 0;
+  FactorStatus* status = nullptr;
+  std::int64_t patience = 0;  // nanoseconds
+  int entries_in_shared = 0;  // rows with more are worked on in the scratch
+  int longest = 0;            // entries of a row, the diagonal among them
+  unsigned char* scratch = nullptr;
+  std::int64_t scratch_bytes = 0;  // of each warp
+};
+
+struct RowFactorLaunch {
+  unsigned blocks = 1;
+  int shared_bytes = 0;
+  int entries_in_shared = 0;
+  std::int64_t scratch_bytes = 0;  // of each warp; 0 when every row fits
+  std::int64_t warps = 0;
+};
+
+struct RowFactorKernels {
+  /// For the view's block size and longest row; `mean_entries` of a row says what is worth keeping in shared memory.
+  RowFactorLaunch (*plan)(int device, const RowFactorView& view, double mean_entries);
+  /// Waits, and returns the norm.
+  double (*measure)(int device, const BlockCsrView<double>& A, const RowMeasures& to);
+  /// Clears the status and queues one attempt.
+  void (*start)(int device, const RowFactorView& view, const RowFactorLaunch& launch);
+  /// Of a pattern: equal for equal ones, and for others with a chance of 2⁻⁶⁴. Waits.
+  std::uint64_t (*fingerprint)(int device, const BlockCsrView<double>& A);
+};
+
+/// Null when the build has no CUDA.
+const RowFactorKernels* row_factor_kernels();
+
+}  // namespace echelon

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Checks, allocation and the order of the steps: pattern on the host → tables to the device → rows measured → factor by the
+// policy → sweeps. The host's part is that of block_ilu.cpp.
+#include "echelon/precond/device_block_ilu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
+#include "echelon/factor/row_factor_view.hpp"
+#include "echelon/factor/symbolic.hpp"
+#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/report/timer.hpp"
+#include "echelon/schedule/rcm.hpp"
+#include "echelon/schedule/row_tickets.hpp"
+#include "echelon/sweep/row_sweep_view.hpp"
+
+namespace echelon {
+namespace {
+
+/// What is waited for takes microseconds; a GPU that is shared or stopped by a debugger may take seconds.
+constexpr double patience_seconds = 20;
+constexpr std::int64_t values_a_look = 4096;
+constexpr int largest_fixed_block = 8;
+
+const BlockCsr<double>& checked(const BlockCsr<double>& A, const IluOptions& options) {
+  check_options(options);
+  if (!row_factor_kernels()) throw Error(ErrorCode::device, "block ILU on a GPU: this build has no CUDA");
+  if (A.device().is_host()) throw Error(ErrorCode::bad_argument, "block ILU on a GPU: the matrix is on the host");
+  if (options.precision != Stored::fp64) {
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("factors stored in {}: only those on a structured grid can be; this is block CSR",
+                            word(options.precision)));
+  }
+  if (!A.square()) {
+    throw Error(ErrorCode::not_square, fmt::format("ILU needs a square matrix; got {}×{}", A.rows(), A.columns()));
+  }
+  return A;
+}
+
+template <class S>
+Array<S> copied(std::span<const S> from, Device from_device, Device to_device) {
+  Array<S> copy(static_cast<std::int64_t>(from.size()), to_device);
+  copy_bytes(copy.data(), to_device, from.data(), from_device, copy.bytes());
+  return copy;
+}
+
+Array<double> zeros(std::int64_t n, Device device) {
+  Array<double> made(n, device);
+  cuda_backend()->fill(device.index, made.data(), n, 0.0);
+  return made;
+}
+
+/// As on the host: an entry of A, so that it scales with A.
+double zero_row_scale(const BlockCsr<double>& A) {
+  const std::span<const double> values = A.values();
+  for (std::size_t begin = 0; begin < values.size(); begin += values_a_look) {
+    const auto some = values.subspan(begin, std::min<std::size_t>(values_a_look, values.size() - begin));
+    const Array<double> here = copied(some, A.device(), Device::host());
+    const double first = first_magnitude(here.span());
+    if (first > 0) return first;
+  }
+  return 1;
+}
+
+/// A triangle and the order of its rows on the device.
+struct DeviceTriangle {
+  Array<std::int64_t> start;
+  Array<std::int32_t> distance, tickets;
+  Array<double> values;
+  double mean_entries = 0;
+
+  DeviceTriangle() = default;
+  DeviceTriangle(const TrianglePattern& pattern, RowTickets order, int block, Device device)
+      : start(pattern.start.to(device)),
+        distance(pattern.distance.to(device)),
+        tickets(order.order.to(device)),
+        values(pattern.entries() * block * block, device),
+        mean_entries(order.mean_entries) {}
+  std::int64_t bytes() const { return start.bytes() + distance.bytes() + tickets.bytes() + values.bytes(); }
+};
+
+}  // namespace
+
+struct DeviceBlockIlu::Impl {
+  IluOptions options;
+  bool positive;
+  Device device;
+  std::int64_t rows, entries_of_A;
+  int block;
+  std::string title;
+  bool grown = false;
+  Array<std::int32_t> order, position;  // empty when natural
+  DeviceTriangle lower, upper;
+  Array<double> inverse_diagonal;
+  std::uint64_t fingerprint;
+  // The factorization's.
+  Array<double> sums, scale;
+  Array<std::uint8_t> nonfinite;
+  Array<unsigned long long> norm_bits;
+  Array<unsigned> finished;
+  Array<FactorStatus> status;
+  Array<unsigned char> scratch;
+  RowFactorView factor_view;
+  RowFactorLaunch launch;
+  double norm = 0;
+  PivotLog log;
+  // The sweeps'.
+  Array<RowSweepWord> words;
+  Array<RowSweepState> state;
+  RowSweepView lower_view, upper_view;
+  FactorReport report;
+
+  Impl(const BlockCsr<double>& A, const IluOptions& options_, bool positive_)
+      : options(options_),
+        positive(positive_),
+        device(A.device()),
+        rows(A.block_rows()),
+        entries_of_A(A.blocks()),
+        block(A.block()),
+        title(fmt::format("{}({})", positive ? "IC" : "ILU", options.fill)),
+        fingerprint(row_factor_kernels()->fingerprint(device.index, A.view())) {
+    make_pattern(A);
+    prepare_factorization();
+    prepare_sweeps();
+    describe();
+  }
+
+  bool natural() const { return options.ordering == Ordering::natural; }
+
+  void make_pattern(const BlockCsr<double>& A) {
+    const Pattern host{copied(A.row_start(), device, Device::host()), copied(A.column(), device, Device::host())};
+    TrianglePattern below, above;
+    if (!(natural() && options.fill == 0 && split(host.view(), false, below, above))) {
+      report.missing_diagonals = missing_diagonals(host.view());
+      grown = report.missing_diagonals > 0 || options.fill > 0;
+      Array<std::int32_t> to_user, from_user;
+      if (!natural()) {
+        to_user = reverse_cuthill_mckee(host.view());
+        from_user = Array<std::int32_t>(rows);
+        for (std::int64_t i = 0; i < rows; ++i) from_user[to_user[i]] = static_cast<std::int32_t>(i);
+      }
+      Pattern pattern = elimination_pattern(host.view(), to_user.span(), from_user.span());
+      if (options.fill > 0) pattern = filled_pattern(pattern.view(), options.fill);
+      split(pattern.view(), false, below, above);
+      order = to_user.to(device);
+      position = from_user.to(device);
+    }
+    const std::int64_t bb = std::int64_t{block} * block, stored = below.entries() + above.entries() + rows;
+    require_memory(stored * (bb * 8 + 4) + rows * (40 + 32 * std::int64_t{block}), title, device);
+    RowTickets down = row_tickets(below, options.schedule), up = row_tickets(above, options.schedule);
+    report.levels = down.levels;
+    report.fill_ratio = entries_of_A > 0 ? static_cast<double>(stored) / static_cast<double>(entries_of_A) : 1;
+    factor_view.longest = longest_row(below, above);
+    lower = DeviceTriangle(below, std::move(down), block, device);
+    upper = DeviceTriangle(above, std::move(up), block, device);
+    inverse_diagonal = Array<double>(rows * bb, device);
+  }
+
+  static int longest_row(const TrianglePattern& below, const TrianglePattern& above) {
+    std::int64_t longest = 1;
+    for (std::int64_t i = 0, last = below.rows - 1; i <= last; ++i) {
+      const std::int64_t down = below.start[i + 1] - below.start[i], up = above.start[last - i + 1] - above.start[last - i];
+      longest = std::max(longest, down + 1 + up);
+    }
+    return static_cast<int>(longest);
+  }
+
+  void prepare_factorization() {
+    sums = Array<double>(rows * block, device);
+    scale = Array<double>(rows, device);
+    nonfinite = Array<std::uint8_t>(rows, device);
+    norm_bits = Array<unsigned long long>(1, device);
+    finished = Array<unsigned>(rows, 0u, device);
+    status = Array<FactorStatus>(1, FactorStatus{}, device);
+    RowFactorView& v = factor_view;
+    v.rows = {{rows, block, nullptr, nullptr, nullptr},
+              order.empty() ? nullptr : order.data(),
+              position.empty() ? nullptr : position.data(),
+              grown,
+              lower.start.data(),
+              upper.start.data(),
+              lower.distance.data(),
+              upper.distance.data(),
+              lower.values.data(),
+              upper.values.data(),
+              inverse_diagonal.data(),
+              {}};
+    v.known = {sums.data(), scale.data(), nonfinite.data(), norm_bits.data()};
+    v.tickets = lower.tickets.empty() ? nullptr : lower.tickets.data();
+    v.finished = finished.data();
+    v.status = status.data();
+    v.patience = static_cast<std::int64_t>(patience_seconds * 1e9);
+    launch = row_factor_kernels()->plan(device.index, v, lower.mean_entries + 1 + upper.mean_entries);
+    scratch = Array<unsigned char>(launch.scratch_bytes * launch.warps, device);
+    v.entries_in_shared = launch.entries_in_shared;
+    v.scratch = scratch.data();
+    v.scratch_bytes = launch.scratch_bytes;
+  }
+
+  void prepare_sweeps() {
+    const Array<double> none = zeros(2 * rows * block, device);  // words of value and tag, both zero
+    words = Array<RowSweepWord>(rows * block, device);
+    copy_bytes(words.data(), device, none.data(), device, words.bytes());
+    set_state({.patience = static_cast<unsigned long long>(patience_seconds * 1e9)});
+    lower_view = sweep_view(lower, true);
+    upper_view = sweep_view(upper, false);
+  }
+
+  RowSweepView sweep_view(const DeviceTriangle& triangle, bool is_lower) {
+    RowSweepView v;
+    v.rows = rows;
+    v.block = block;
+    v.entries_at_a_time = static_cast<int>(std::ceil(triangle.mean_entries));
+    v.lower = is_lower;
+    v.start = triangle.start.data();
+    v.distance = triangle.distance.data();
+    v.values = triangle.values.data();
+    v.inverse_diagonal = inverse_diagonal.data();
+    v.tickets = triangle.tickets.empty() ? nullptr : triangle.tickets.data();
+    v.order = order.empty() ? nullptr : order.data();
+    v.words = words.data();
+    v.state = state.data();
+    v.blocks = row_sweep_kernels()->blocks(device.index, v);
+    return v;
+  }
+
+  void describe() {
+    report.name = positive ? "ic" : "ilu";
+    report.fill = options.fill;
+    report.block = block;
+    report.ordering = natural() ? "natural" : "rcm";
+    report.kernel = fmt::format("rows, {}b={}", block > largest_fixed_block ? "generic " : "", block);
+    report.schedule = lower.tickets.empty() ? "rows in order" : "rows by depth";
+    report.bytes = lower.bytes() + upper.bytes() + inverse_diagonal.bytes() + order.bytes() + position.bytes() +
+                   sums.bytes() + scale.bytes() + nonfinite.bytes() + finished.bytes() + status.bytes() + scratch.bytes() +
+                   words.bytes() + state.bytes();
+    report.bad_pivots.reserve(PivotLog::kept);
+  }
+
+  void factor(const BlockCsr<double>& A) {
+    const Timer timer;
+    report.remarks.clear();
+    if (report.missing_diagonals > 0) {
+      report.remarks.push_back(fmt::format("{} diagonal {} missing and inserted as zero", report.missing_diagonals,
+                                           block > 1 ? "blocks were" : "entries were"));
+    }
+    factor_view.rows.A = A.view();
+    norm = row_factor_kernels()->measure(device.index, A.view(), factor_view.known);
+    const double zero_scale = zero_row_scale(A);
+    factor_with_policy(
+        options, positive, title, log,
+        [&](const Attempt& one) {
+          factor_view.rows.rules = {options.pivot_tolerance, one.shift, one.boost, positive, zero_scale, nullptr};
+          attempt();
+        },
+        [&] { return growth(); }, report);
+    report.numeric_seconds = timer.seconds();
+  }
+
+  void attempt() {
+    if (rows == 0) return;
+    ++factor_view.epoch;
+    row_factor_kernels()->start(device.index, factor_view, launch);
+    factor_view.first_ticket = 0;
+    const Array<FactorStatus> host = status.to(Device::host());
+    const FactorStatus& found = host[0];
+    if (found.stuck_tile != 0) {
+      throw Error(ErrorCode::device,
+                  fmt::format("{} on {}: row {} waited more than {} s for row {}, which never came", title, device.name(),
+                              found.stuck_tile - 1, static_cast<double>(factor_view.patience) * 1e-9, found.stuck_level));
+    }
+    log.take(found.notes);
+    log.record_change(std::bit_cast<double>(found.change), norm);
+  }
+
+  void apply(const double* r, double* z) {
+    lower_view.r = r;
+    row_sweep_kernels()->launch(device.index, lower_view);
+    upper_view.x = z;
+    row_sweep_kernels()->launch(device.index, upper_view);
+  }
+
+  /// ‖(LU)⁻¹ e‖∞·‖A‖∞
+  double growth() {
+    const CudaBackend& gpu = *cuda_backend();
+    gpu.fill(device.index, sums.data(), sums.size(), 1);  // free again once the rows are measured
+    apply(sums.data(), sums.data());
+    const double largest = gpu.largest(device.index, sums.data(), sums.size());
+    check();
+    return std::isfinite(largest) ? largest * norm : std::numeric_limits<double>::infinity();
+  }
+
+  void set_state(const RowSweepState& first) {
+    if (state.empty()) state = Array<RowSweepState>(1, device);
+    state.copy_from(Array<RowSweepState>(1, first));
+  }
+
+  /// Waits for the sweeps so far.
+  void check() {
+    const Array<RowSweepState> host = state.to(Device::host());
+    const RowSweepState& now = host[0];
+    if (now.first_wait == RowSweepState::no_wait) return;
+    set_state({.epoch = now.epoch + 1, .patience = now.patience});
+    throw Error(
+        ErrorCode::device,
+        fmt::format("a sweep on {} was given up: position {} waited {} s for position {}, which never came", device.name(),
+                    now.first_wait & 0xffffffffu, static_cast<double>(now.patience) * 1e-9, now.first_wait >> 32));
+  }
+};
+
+DeviceBlockIlu::DeviceBlockIlu(const BlockCsr<double>& A, const IluOptions& options, bool positive) {
+  const Timer timer;
+  impl_ = std::make_unique<Impl>(checked(A, options), options, positive);
+  impl_->report.symbolic_seconds = timer.seconds();
+  impl_->factor(A);
+}
+DeviceBlockIlu::DeviceBlockIlu(DeviceBlockIlu&&) noexcept = default;
+DeviceBlockIlu& DeviceBlockIlu::operator=(DeviceBlockIlu&&) noexcept = default;
+DeviceBlockIlu::~DeviceBlockIlu() = default;
+
+void DeviceBlockIlu::apply(const Vector<double>& r, Vector<double>& z) const {
+  if (!impl_->report.ok) {
+    throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + impl_->report.message);
+  }
+  const Device device = impl_->device;
+  if (r.device() != device || z.device() != device) {
+    throw Error(ErrorCode::device, fmt::format("mixing places: the ILU is on {}, r on {}, z on {}", device.name(),
+                                               r.device().name(), z.device().name()));
+  }
+  const std::int64_t size = impl_->rows * impl_->block;
+  if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
+  if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
+  impl_->apply(r.data(), z.data());
+}
+
+void DeviceBlockIlu::settle() const {
+  if (impl_->report.ok) impl_->check();
+}
+
+const FactorReport& DeviceBlockIlu::report() const { return impl_->report; }
+
+const FactorReport& DeviceBlockIlu::refactor(const BlockCsr<double>& A) {
+  Impl& of = *impl_;
+  const bool same = A.device() == of.device && A.block_rows() == of.rows && A.block_columns() == of.rows &&
+                    A.block() == of.block && A.blocks() == of.entries_of_A &&
+                    row_factor_kernels()->fingerprint(of.device.index, A.view()) == of.fingerprint;
+  if (!same) {
+    throw Error(ErrorCode::structure,
+                "refactor on a GPU needs the place, block size and pattern of the first factorization");
+  }
+  of.report.symbolic_seconds = 0;
+  of.factor(A);
+  return of.report;
+}
+
+DeviceBlockIlu::Factors DeviceBlockIlu::factors() const {
+  const Device host = Device::host();
+  return {impl_->lower.values.to(host), impl_->inverse_diagonal.to(host), impl_->upper.values.to(host)};
+}
+
+void DeviceBlockIlu::leave_out_of_factorization(int rows, double seconds) {
+  impl_->factor_view.first_ticket = static_cast<unsigned>(rows);
+  impl_->factor_view.patience = static_cast<std::int64_t>(seconds * 1e9);
+}
+
+void DeviceBlockIlu::leave_out_of_sweep(int tickets, double seconds) {
+  impl_->check();
+  RowSweepState now = impl_->state.to(Device::host())[0];
+  now.ticket = static_cast<unsigned>(tickets);
+  now.patience = static_cast<unsigned long long>(seconds * 1e9);
+  impl_->set_state(now);
+}
+
+}  // namespace echelon

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The way from a view's numbers to compiled sweeps, and how many blocks of threads a device holds of each.
+#include <algorithm>
+
+#include "echelon/base/cuda_check.cuh"
+#include "echelon/sweep/row_sweep.cuh"
+
+namespace echelon {
+namespace {
+
+using Kernel = void (*)(RowSweepView);
+
+/// A kernel, its threads, its shared memory, and the rows that a block of threads takes at a time.
+struct Chosen {
+  Kernel kernel;
+  int threads, shared_bytes, rows;
+};
+
+template <bool lower, int B, int E>
+Chosen fixed() {
+  const int rows = device::RowLane<lower, B, E>::rows_a_warp * device::row_sweep_threads / 32;
+  return {device::row_sweep_kernel<lower, B, E>, device::row_sweep_threads, 0, rows};
+}
+
+template <bool lower>
+Chosen chosen(const RowSweepView& v) {
+  switch (v.block) {
+    case 1:
+      return v.entries_at_a_time <= 4   ? fixed<lower, 1, 4>()
+             : v.entries_at_a_time <= 8 ? fixed<lower, 1, 8>()
+                                        : fixed<lower, 1, 16>();
+    case 2: return fixed<lower, 2, 4>();
+    case 3: return fixed<lower, 3, 3>();
+    case 4: return fixed<lower, 4, 4>();
+    case 5: return fixed<lower, 5, 3>();
+    case 6: return fixed<lower, 6, 2>();
+    case 7: return fixed<lower, 7, 2>();
+    case 8: return fixed<lower, 8, 2>();
+    default: return {device::row_sweep_generic<lower>, 32, v.block * static_cast<int>(sizeof(double)), 1};
+  }
+}
+
+Chosen chosen_for(const RowSweepView& v) { return v.lower ? chosen<true>(v) : chosen<false>(v); }
+
+unsigned blocks(int device, const RowSweepView& v) {
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  const Chosen it = chosen_for(v);
+  check_cuda(cudaFuncSetAttribute(it.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, it.shared_bytes),
+             "row sweep: shared memory");
+  int processors = 0, resident = 0;
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, it.kernel, it.threads,
+                                                           static_cast<std::size_t>(it.shared_bytes)),
+             "row sweep: occupancy");
+  const std::int64_t useful = (v.rows + it.rows - 1) / it.rows, held = std::int64_t{processors} * std::max(resident, 1);
+  return static_cast<unsigned>(std::clamp<std::int64_t>(useful, 1, held));
+}
+
+void launch(int device, const RowSweepView& v) {
+  if (v.rows == 0) return;
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  const Chosen it = chosen_for(v);
+  it.kernel<<<v.blocks, static_cast<unsigned>(it.threads), static_cast<std::size_t>(it.shared_bytes)>>>(v);
+  check_cuda(cudaGetLastError(), "row sweep");
+}
+
+}  // namespace
+
+const RowSweepKernels* row_sweep_kernels() {
+  static const RowSweepKernels table{blocks, launch};
+  return &table;
+}
+
+}  // namespace echelon

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Triangular sweeps of a block CSR factorization on a GPU as the kernels see them, and the table of launches that host code
+// calls. Pointers are the device's. A scalar of x goes from row to row as a word of value and tag: the tag is the launch's
+// epoch, so nothing is cleared between sweeps.
+#pragma once
+
+#include <cstdint>
+
+namespace echelon {
+
+/// Kept on the device between launches; the last block of threads of a launch turns it for the next one.
+struct RowSweepState {
+  static constexpr unsigned long long no_wait = ~0ull;
+  unsigned ticket = 0, finished = 0;
+  unsigned long long epoch = 1;  // words begin as zeros
+  /// The watchdog: the earliest position that was waited for too long, and below it the one that waited.
+  unsigned long long first_wait = no_wait;
+  unsigned long long patience = 0;  // nanoseconds
+};
+
+/// A value and its tag, 16 bytes aligned so.
+struct alignas(16) RowSweepWord {
+  unsigned long long value = 0, tag = 0;
+};
+
+struct RowSweepView {
+  std::int64_t rows = 0;
+  int block = 1;
+  int entries_at_a_time = 0;  // b = 1: how many lanes share a row, 4, 8 or 16
+  bool lower = true;
+  const std::int64_t* start = nullptr;  // by sweep position, as in triangles.hpp
+  const std::int32_t* distance = nullptr;
+  const double* values = nullptr;
+  const double* inverse_diagonal = nullptr;  // U only
+  const std::int32_t* tickets = nullptr;     // null: position = ticket
+  const std::int32_t* order = nullptr;       // row of the sweep → row of r and x; null when they are the same
+  const double* r = nullptr;                 // null: what the sweep before left in the words
+  double* x = nullptr;                       // null: only the words are written
+  RowSweepWord* words = nullptr;
+  RowSweepState* state = nullptr;
+  unsigned blocks = 1;  // of threads
+};
+
+struct RowSweepKernels {
+  /// Blocks of threads that fill the device with this sweep, or that it has work for.
+  unsigned (*blocks)(int device, const RowSweepView& view);
+  /// Queued, not waited for.
+  void (*launch)(int device, const RowSweepView& view);
+};
+
+/// Null when the build has no CUDA.
+const RowSweepKernels* row_sweep_kernels();
+
+}  // namespace echelon

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ILU of block CSR on a GPU against the host's, bit for bit: every block size, both orders, fill, rows that do not fit into
+// shared memory; what is reported about bad pivots; repeats; refactor; waits in vain; real matrices. Skipped, with the
+// reason, where there is no GPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+
+#include "echelon/base/small_block.hpp"
+#include "echelon/precond/device_block_ilu.hpp"
+#include "echelon/problem/matrix_market.hpp"
+#include "echelon/problem/problems.hpp"
+#include "tests/expect_error.hpp"
+#include "tests/gpu/needs_gpu.hpp"
+#include "tests/reference/random_matrix.hpp"
+
+namespace echelon {
+namespace {
+
+using BlockIluGpu = GpuTest;
+using BlockIluGpuFull = GpuTest;
+using Rows = std::vector<std::vector<std::int32_t>>;
+
+constexpr double patience = 0.2;
+
+Vector<double> wave(std::int64_t n) {
+  Vector<double> x(n);
+  for (std::int64_t i = 0; i < n; ++i) x[i] = std::sin(1.7 * static_cast<double>(i) + 0.3);
+  return x;
+}
+
+/// The first place where the bits differ, −1 without one.
+std::int64_t difference(std::span<const double> a, std::span<const double> b) {
+  if (a.size() != b.size()) return 0;
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    if (std::bit_cast<std::uint64_t>(a[n]) != std::bit_cast<std::uint64_t>(b[n])) return static_cast<std::int64_t>(n);
+  }
+  return -1;
+}
+
+/// U with its diagonal, as Ilu::upper has it, from the device's factors.
+std::vector<double> upper_values(const BlockCsr<double>& U, const DeviceBlockIlu::Factors& found) {
+  const std::int64_t n = U.block_rows(), bb = std::int64_t{U.block()} * U.block();
+  std::vector<double> values(U.values().size());
+  std::vector<int> swaps(static_cast<std::size_t>(U.block()));
+  std::int64_t from = 0;
+  for (std::int64_t i = n - 1; i >= 0; --i) {
+    const std::int64_t begin = U.row_start()[i] * bb, end = U.row_start()[i + 1] * bb;
+    std::copy_n(found.inverse_diagonal.data() + i * bb, bb, values.begin() + begin);
+    static_cast<void>(invert<0>(U.block(), values.data() + begin, swaps.data()));
+    std::copy_n(found.upper.data() + from, end - begin - bb, values.begin() + begin + bb);
+    from += end - begin - bb;
+  }
+  return values;
+}
+
+void expect_same_report(const FactorReport& found, const FactorReport& host) {
+  EXPECT_EQ(found.ok, host.ok);
+  EXPECT_EQ(found.message, host.message);
+  EXPECT_EQ(found.remarks, host.remarks);
+  EXPECT_EQ(found.missing_diagonals, host.missing_diagonals);
+  EXPECT_EQ(found.perturbed_pivots, host.perturbed_pivots);
+  EXPECT_EQ(found.shift, host.shift);
+  EXPECT_EQ(found.shift_attempts, host.shift_attempts);
+  EXPECT_EQ(found.perturbation, host.perturbation);
+  EXPECT_EQ(found.growth, host.growth);
+  EXPECT_EQ(found.fill_ratio, host.fill_ratio);
+  ASSERT_EQ(found.bad_pivots.size(), host.bad_pivots.size());
+  for (std::size_t n = 0; n < host.bad_pivots.size(); ++n) {
+    EXPECT_EQ(found.bad_pivots[n].row, host.bad_pivots[n].row) << n;
+    EXPECT_EQ(found.bad_pivots[n].kind, host.bad_pivots[n].kind) << n;
+    if (host.bad_pivots[n].value == host.bad_pivots[n].value) {
+      EXPECT_EQ(found.bad_pivots[n].value, host.bad_pivots[n].value) << n;
+    }
+  }
+}
+
+void expect_same_factors(const DeviceBlockIlu& found, const Ilu<double>& host, std::int64_t size) {
+  expect_same_report(found.report(), host.report());
+  if (testing::Test::HasFailure() || !host.report().ok) return;
+  const DeviceBlockIlu::Factors factors = found.factors();
+  EXPECT_EQ(difference(factors.lower.span(), host.lower().values()), -1) << "L";
+  const BlockCsr<double> U = host.upper();
+  EXPECT_EQ(difference(upper_values(U, factors), U.values()), -1) << "U";
+  const Vector<double> r = wave(size);
+  Vector<double> z(size);
+  host.apply(r, z);
+  const Vector<double> there = r.to(Device::cuda());
+  Vector<double> result(size, Device::cuda());
+  found.apply(there, result);
+  found.settle();
+  EXPECT_EQ(difference(result.to(Device::host()).span(), z.span()), -1) << "z";
+  Vector<double> in_place = r.to(Device::cuda());
+  found.apply(in_place, in_place);
+  EXPECT_EQ(difference(in_place.to(Device::host()).span(), z.span()), -1) << "z in place of r";
+}
+
+void expect_host_bits(const BlockCsr<double>& A, const IluOptions& options, bool positive = false) {
+  const Ilu<double> host = positive ? ic(A, options) : ilu(A, options);
+  const DeviceBlockIlu found(A.to(Device::cuda()), options, positive);
+  expect_same_factors(found, host, A.rows());
+}
+
+IluOptions with_fill(int fill, Ordering ordering = Ordering::natural) {
+  IluOptions options;
+  options.fill = fill;
+  options.ordering = ordering;
+  return options;
+}
+
+/// Diagonal, and a full last row and column, and a full first one.
+Rows arrow(std::int32_t n) {
+  Rows rows(static_cast<std::size_t>(n));
+  for (std::int32_t i = 0; i < n; ++i) {
+    for (std::int32_t j = 0; j < n; ++j) {
+      if (i == j || i == n - 1 || j == n - 1 || i == 0 || j == 0) rows[static_cast<std::size_t>(i)].push_back(j);
+    }
+  }
+  return rows;
+}
+
+/// What compute-sanitizer is run on.
+TEST_F(BlockIluGpu, OneSmallCaseOfEachKernel) {
+  for (int b = 1; b <= 10; ++b) {
+    SCOPED_TRACE(b);
+    expect_host_bits(reference::with_random_values<double>(reference::random_rows(24, 0.2, 5), b, 7), with_fill(1));
+  }
+}
+
+TEST_F(BlockIluGpu, HasTheBitsOfTheHost) {
+  std::uint64_t seed = 1;
+  for (int b = 1; b <= 10; ++b) {
+    for (const Ordering ordering : {Ordering::natural, Ordering::rcm}) {
+      for (int fill = 0; fill <= 2; ++fill) {
+        for (const std::int32_t n : {1, 2, 33, 150, 400}) {
+          SCOPED_TRACE(testing::Message() << "b " << b << " rcm " << (ordering == Ordering::rcm) << " fill " << fill << " n "
+                                          << n);
+          IluOptions options = with_fill(fill, ordering);
+          options.schedule = ++seed % 3 == 0 ? SweepSchedule::sequential : SweepSchedule::automatic;
+          const Rows rows = reference::random_rows(n, std::min(0.5, 5.0 / n), seed);
+          expect_host_bits(reference::with_random_values<double>(rows, b, seed), options);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(BlockIluGpu, RowsTooLongForSharedMemory) {
+  for (const int b : {1, 2, 3, 5, 8, 9}) {
+    SCOPED_TRACE(b);
+    expect_host_bits(reference::with_random_values<double>(arrow(b == 1 ? 3000 : 300), b, 11), with_fill(0));
+    expect_host_bits(reference::with_random_values<double>(arrow(b == 1 ? 300 : 60), b, 12), with_fill(1));
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(BlockIluGpu, GridsInEveryOrder) {
+  for (const int dof : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    const auto A = to_block_csr(problems::random({9, 8, 7}, dof == 1 ? stencils::box27() : stencils::star7(), dof, 3));
+    for (const Ordering ordering : {Ordering::natural, Ordering::rcm}) {
+      SCOPED_TRACE(testing::Message() << "b " << dof << " rcm " << (ordering == Ordering::rcm));
+      expect_host_bits(A, with_fill(dof < 4 ? 1 : 0, ordering));
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(BlockIluGpu, MissingDiagonalsAndBadPivotsAreReportedAsOnTheHost) {
+  std::mt19937_64 random(4);
+  for (int n = 0; n < 60 && !HasFailure(); ++n) {
+    const int b = 1 + n % 9;
+    SCOPED_TRACE(testing::Message() << "case " << n << " b " << b);
+    auto A = reference::with_random_values<double>(reference::random_rows(80, 0.08, random(), n % 2 == 0), b, random(),
+                                                   n % 3 == 0 ? 0.0 : 1.2);
+    const auto values = A.values();
+    const auto some = [&] { return random() % values.size(); };
+    for (int zeros = 0; zeros < static_cast<int>(values.size()) / 6; ++zeros) values[some()] = 0;
+    if (n % 5 == 1) values[some()] = 1e300;
+    if (n % 5 == 2) values[some()] = std::numeric_limits<double>::infinity();
+    if (n % 5 == 3) values[some()] = std::numeric_limits<double>::quiet_NaN();
+    for (const ShiftPolicy policy : {ShiftPolicy::none, ShiftPolicy::automatic, ShiftPolicy::value}) {
+      IluOptions options = with_fill(n % 2);
+      options.shift = policy;
+      options.shift_value = policy == ShiftPolicy::value ? 0.5 : 0;
+      expect_host_bits(A, options);
+    }
+  }
+}
+
+TEST_F(BlockIluGpu, CholeskyAndItsRefusals) {
+  for (const int fill : {0, 1})
+    expect_host_bits(to_block_csr(problems::poisson({8, 7, 6}, stencils::star7())), with_fill(fill), true);
+  for (const int b : {1, 2, 3}) {
+    auto A = to_block_csr(problems::poisson({6, 6, 6}, stencils::star7()));
+    for (std::int64_t p = A.row_start()[100]; p < A.row_start()[101]; ++p) {
+      if (A.column()[p] == 100) A.values()[p] = -5;
+    }
+    SCOPED_TRACE(b);
+    expect_host_bits(b == 1 ? A.clone() : reblock(A, b), with_fill(0), true);
+  }
+}
+
+TEST_F(BlockIluGpu, RefactorTakesNewValuesAndRefusesOtherPatterns) {
+  const Rows rows = reference::random_rows(200, 0.04, 3);
+  const auto first = reference::with_random_values<double>(rows, 3, 1),
+             second = reference::with_random_values<double>(rows, 3, 2);
+  DeviceBlockIlu found(first.to(Device::cuda()), with_fill(1, Ordering::rcm));
+  EXPECT_TRUE(found.refactor(second.to(Device::cuda())).ok);
+  expect_same_factors(found, ilu(second, with_fill(1, Ordering::rcm)), second.rows());
+  Rows other = rows;
+  other[7] = other[8];
+  const auto moved = reference::with_random_values<double>(other, 3, 2).to(Device::cuda());
+  EXPECT_ERROR(static_cast<void>(found.refactor(moved)), structure, "pattern");
+}
+
+TEST_F(BlockIluGpu, RepeatsHaveTheSameBits) {
+  for (const int dof : {1, 4}) {
+    const auto A = to_block_csr(problems::random({40, 40, 20}, stencils::star7(), dof, 9)).to(Device::cuda());
+    DeviceBlockIlu M(A, with_fill(0));
+    const auto first = M.factors();
+    const Vector<double> r = wave(A.rows()).to(Device::cuda());
+    Vector<double> z(A.rows(), Device::cuda());
+    M.apply(r, z);
+    const auto answer = z.to(Device::host());
+    for (int n = 0; n < 20; ++n) {
+      ASSERT_TRUE(M.refactor(A).ok);
+      const auto again = M.factors();
+      ASSERT_EQ(difference(again.upper.span(), first.upper.span()), -1) << n;
+      ASSERT_EQ(difference(again.lower.span(), first.lower.span()), -1) << n;
+      M.apply(r, z);
+      ASSERT_EQ(difference(z.to(Device::host()).span(), answer.span()), -1) << n;
+    }
+    M.settle();
+  }
+}
+
+TEST_F(BlockIluGpu, WaitsInVainEnd) {
+  for (const int b : {1, 3, 9}) {
+    SCOPED_TRACE(b);
+    const auto A = reference::with_random_values<double>(reference::random_rows(300, 0.03, 3), b, 1).to(Device::cuda());
+    DeviceBlockIlu M(A, {});
+    const Vector<double> r = wave(A.rows()).to(Device::cuda());
+    Vector<double> z(A.rows(), Device::cuda()), again(A.rows(), Device::cuda());
+    M.apply(r, z);
+    M.settle();
+    M.leave_out_of_sweep(1, patience);
+    M.apply(r, again);
+    EXPECT_ERROR(M.settle(), device, "which never came");
+    M.apply(r, again);
+    M.settle();
+    EXPECT_EQ(difference(again.to(Device::host()).span(), z.to(Device::host()).span()), -1) << "after a sweep was given up";
+    M.leave_out_of_factorization(1, patience);
+    EXPECT_ERROR(static_cast<void>(M.refactor(A)), device, "which never came");
+    EXPECT_TRUE(M.refactor(A).ok);
+  }
+}
+
+TEST_F(BlockIluGpu, RefusesWhatItCannotDo) {
+  const auto A = reference::with_random_values<double>(reference::random_rows(20, 0.2, 3), 2, 1);
+  EXPECT_ERROR(DeviceBlockIlu(A, {}), bad_argument, "on the host");
+  IluOptions narrow;
+  narrow.precision = Stored::fp32;
+  EXPECT_ERROR(DeviceBlockIlu(A.to(Device::cuda()), narrow), bad_argument, "fp32");
+  const DeviceBlockIlu M(A.to(Device::cuda()), {});
+  Vector<double> host(A.rows()), there(A.rows(), Device::cuda()), small(3, Device::cuda());
+  EXPECT_ERROR(M.apply(host, there), device, "mixing places");
+  EXPECT_ERROR(M.apply(small, there), size_mismatch, "right-hand side");
+}
+
+TEST_F(BlockIluGpuFull, RealMatrices) {
+  const char* data = std::getenv("ECHELON_DATA");
+  if (!data) GTEST_SKIP() << "ECHELON_DATA does not say where the matrices are";
+  int seen = 0;
+  for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(data) / "matrices")) {
+    if (file.path().string().find(".mtx") == std::string::npos) continue;
+    const auto A = read_matrix_market(file.path().string()).matrix;
+    if (!A.square()) continue;
+    ++seen;
+    for (const Ordering ordering : {Ordering::natural, Ordering::rcm}) {
+      for (const int fill : {0, 1}) {
+        SCOPED_TRACE(testing::Message() << file.path().filename() << " fill " << fill << " rcm "
+                                        << (ordering == Ordering::rcm));
+        expect_host_bits(A, with_fill(fill, ordering));
+      }
+    }
+  }
+  EXPECT_GT(seen, 0);
+}
+
+}  // namespace
+}  // namespace echelon
