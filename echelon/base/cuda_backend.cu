@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The GPU's side of cuda_backend.hpp: memory, transfers, the vector operations and the block CSR product.
+// The GPU's side of cuda_backend.hpp: memory, transfers and the vector operations.
 // dot: one block of threads a chunk of `dot_chunk` elements; lane sums, the tree inside a chunk and the tree over chunks
-// are those of krylov/vector_ops, so the bits are the host's. spmv: one thread a scalar row; the row's sum runs over its
-// blocks and their columns in ascending order by fma, as on the host.
+// are those of krylov/vector_ops, so the bits are the host's.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -100,21 +99,6 @@ __global__ void dot_kernel(const double* x, const double* y, std::int64_t n, dou
   if (lane == 0) partial[blockIdx.x] = lane_sum[0];
 }
 
-__global__ void spmv_kernel(DeviceCsrView A, const double* x, double* y) {
-  const std::int64_t row = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  const int b = A.block;
-  if (row >= A.block_rows * b) return;
-  const std::int64_t block_row = row / b;
-  const int r = static_cast<int>(row - block_row * b);
-  double sum = 0;
-  for (std::int64_t e = A.row_start[block_row]; e < A.row_start[block_row + 1]; ++e) {
-    const double* block = A.values + e * b * b + r;
-    const double* in = x + std::int64_t{A.column[e]} * b;
-    for (int c = 0; c < b; ++c) sum = fma(block[c * b], in[c], sum);
-  }
-  y[row] = sum;
-}
-
 void fill(int device, double* x, std::int64_t n, double value) {
   if (n == 0) return;
   select(device);
@@ -171,14 +155,6 @@ void axpy(int device, double a, const double* x, double* y, std::int64_t n) {
   check(cudaGetLastError(), "axpy");
 }
 
-void spmv(int device, const DeviceCsrView& A, const double* x, double* y) {
-  if (A.block_rows == 0) return;
-  select(device);
-  spmv_kernel<<<blocks_for(A.block_rows * A.block), threads_a_block>>>(A, x, y);
-  check(cudaGetLastError(), "spmv");
-  check(cudaDeviceSynchronize(), "spmv");
-}
-
 double copy_bandwidth(int device) {
   void* from = allocate(device, bandwidth_bytes);
   void* to = allocate(device, bandwidth_bytes);
@@ -224,8 +200,8 @@ double seconds(int device, const std::function<void()>& launches) {
 }  // namespace
 
 const CudaBackend* cuda_backend() {
-  static const CudaBackend table{device_count, device_name, free_bytes, allocate, release,        copy,   fill,
-                                 dot,          largest,     axpy,       spmv,     copy_bandwidth, seconds};
+  static const CudaBackend table{device_count, device_name, free_bytes, allocate, release,        copy,
+                                 fill,         dot,         largest,    axpy,     copy_bandwidth, seconds};
   return &table;
 }
 

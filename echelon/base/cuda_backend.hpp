@@ -12,15 +12,6 @@ namespace echelon {
 
 enum class CopyKind { host_to_device, device_to_host, device_to_device };
 
-/// A block CSR matrix in device memory, as the kernels take it.
-struct DeviceCsrView {
-  std::int64_t block_rows;
-  int block;
-  const std::int64_t* row_start;
-  const std::int32_t* column;
-  const double* values;
-};
-
 struct CudaBackend {
   int (*device_count)();
   std::string (*device_name)(int device);
@@ -34,7 +25,6 @@ struct CudaBackend {
   /// Largest |x_i|; NaN when one is NaN.
   double (*largest)(int device, const double* x, std::int64_t n);
   void (*axpy)(int device, double a, const double* x, double* y, std::int64_t n);
-  void (*spmv)(int device, const DeviceCsrView& A, const double* x, double* y);
   double (*copy_bandwidth)(int device);  // bytes read and written a second, measured
   /// Of what `launches` puts on the device, by its own clock.
   double (*seconds)(int device, const std::function<void()>& launches);

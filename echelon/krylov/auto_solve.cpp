@@ -10,7 +10,6 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/krylov/gpu_system.hpp"
-#include "echelon/precond/device_precond.hpp"
 #include "echelon/precond/matched_ilu.hpp"
 #include "echelon/report/timer.hpp"
 
@@ -58,7 +57,7 @@ class Ladder {
   void leave_out_host_only() {
     std::string why;
     std::erase_if(rungs_, [&](const AutoChoice& choice) {
-      const std::string found = host_only(choice, gpu_->host().stencil());
+      const std::string found = gpu_->host_only(choice);
       if (why.empty()) why = found;
       return !found.empty();
     });
@@ -117,7 +116,7 @@ class Ladder {
     note.set_up = false;
     std::unique_ptr<Preconditioner<double>> M;
     try {
-      M = gpu_                ? make_on_gpu(choice, gpu_->host(), gpu_->matrix(choice.pc == "none" ? 0 : choice.ilu.fill))
+      M = gpu_                ? gpu_->make(choice)
           : choice.match_rows ? matched(choice.ilu)
                               : find_preconditioner(choice.pc).make(A_, choice.ilu);
     } catch (const Error& error) {

@@ -17,7 +17,7 @@ struct SolveRequest {
   AutoWishes wishes;
   KrylovOptions krylov;
   bool strict = false;  // a repair is an Error(repair_forbidden)
-  /// Where to solve. A GPU takes matrices on a grid and leaves out rungs that have no version there; b and x stay the
+  /// Where to solve. A GPU leaves out rungs that have no version there, which depends on the storage; b and x stay the
   /// host's and travel once. Error(bad_option) when nothing is left.
   Device device = Device::host();
   /// Told what is tried, before it is.

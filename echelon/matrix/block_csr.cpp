@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/matrix/device_csr.hpp"
 #include "echelon/matrix/row_shares.hpp"
 #include "echelon/matrix/spmv.hpp"
 #include "echelon/matrix/vector_checks.hpp"
@@ -103,13 +105,17 @@ void run_rows(const BlockCsr<T>& A, const SpmvVectors<T>& v) {
 }
 
 void run_on_device(const BlockCsr<double>& A, const Vector<double>& x, Vector<double>& y) {
-  const auto view = A.view();
-  cuda_backend()->spmv(A.device().index, {view.block_rows, view.block, view.row_start, view.column, view.values}, x.data(),
-                       y.data());
+  csr_product_kernels()->product(A.device().index, device_view(A, x, nullptr, y));
 }
 
 [[noreturn]] void run_on_device(const BlockCsr<float>& A, const Vector<float>&, Vector<float>&) {
   throw Error(ErrorCode::device, fmt::format("the product on {} exists in double precision only", A.device().name()));
+}
+
+double largest_row_sum(const BlockCsr<double>& A) {
+  Vector<double> sums(A.rows(), A.device());
+  csr_product_kernels()->row_sums(A.device().index, device_view(A, sums, nullptr, sums));
+  return cuda_backend()->largest(A.device().index, sums.data(), sums.size());
 }
 
 void subtract_on_device(const Vector<double>& b, Vector<double>& r) {
@@ -199,7 +205,13 @@ void BlockCsr<T>::residual(const Vector<T>& b, const Vector<T>& x, Vector<T>& r)
 
 template <class T>
 double BlockCsr<T>::norm_inf() const {
-  if (!device().is_host()) return to(Device::host()).norm_inf();
+  if (!device().is_host()) {
+    if constexpr (std::is_same_v<T, double>) {
+      return largest_row_sum(*this);
+    } else {
+      return to(Device::host()).norm_inf();
+    }
+  }
   double largest = 0;
   bool has_nan = false;
 #pragma omp parallel for num_threads(threads_for(nonzeros())) reduction(max                     \

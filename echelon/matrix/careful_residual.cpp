@@ -3,8 +3,11 @@
 
 #include <omp.h>
 
+#include <type_traits>
+
 #include "echelon/base/threads.hpp"
 #include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/device_csr.hpp"
 #include "echelon/matrix/row_shares.hpp"
 #include "echelon/matrix/struct_matrix.hpp"
 #include "echelon/matrix/vector_checks.hpp"
@@ -13,9 +16,15 @@ namespace echelon {
 
 template <class T>
 void BlockCsr<T>::careful_residual(const Vector<T>& b, const Vector<T>& x, Vector<T>& r) const {
-  if (!device().is_host()) return residual(b, x, r);
   check_product({rows(), columns(), device()}, x, r);
   check_right_side(b, r);
+  if (!device().is_host()) {
+    if constexpr (std::is_same_v<T, double>) {
+      return csr_product_kernels()->careful_residual(device().index, device_view(*this, x, b.data(), r));
+    } else {
+      return residual(b, x, r);
+    }
+  }
   const auto A = view();
 #pragma omp parallel num_threads(threads_for(nonzeros() + rows()))
   {

@@ -32,17 +32,6 @@ double zero_row_scale(const BlockCsr<T>& A) {
 }
 
 template <class T>
-void require_symmetry(const BlockCsr<T>& A, std::span<std::int64_t> work) {
-  const double far = asymmetry(A, work);
-  // NaN is for the factorization to report, with its row.
-  if (far > symmetry_tolerance<T>) {
-    throw Error(
-        ErrorCode::symmetry,
-        fmt::format("IC needs a symmetric matrix; max|a_ij − a_ji| is {:.3g} of max|a_ij| (Inf: the pattern differs)", far));
-  }
-}
-
-template <class T>
 class BlockIlu final : public Ilu<T>::Impl {
  public:
   BlockIlu(const BlockCsr<T>& A, const IluOptions& options, bool positive_definite);
@@ -382,6 +371,19 @@ Ilu<T> ic(const BlockCsr<T>& A, const IluOptions& options) {
   return make(A, options, true);
 }
 
+template <class T>
+void require_symmetry(const BlockCsr<T>& A, std::span<std::int64_t> work) {
+  const double far = asymmetry(A, work);
+  // NaN is for the factorization to report, with its row.
+  if (far > symmetry_tolerance<T>) {
+    throw Error(
+        ErrorCode::symmetry,
+        fmt::format("IC needs a symmetric matrix; max|a_ij − a_ji| is {:.3g} of max|a_ij| (Inf: the pattern differs)", far));
+  }
+}
+
+template void require_symmetry(const BlockCsr<double>&, std::span<std::int64_t>);
+template void require_symmetry(const BlockCsr<float>&, std::span<std::int64_t>);
 template Ilu<double> ilu(const BlockCsr<double>&, const IluOptions&);
 template Ilu<float> ilu(const BlockCsr<float>&, const IluOptions&);
 template Ilu<double> ic(const BlockCsr<double>&, const IluOptions&);

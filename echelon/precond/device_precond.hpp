@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which preconditioners of the registry have a body on a GPU for a structured matrix, and their making there.
+// Which preconditioners of the registry have a body on a GPU, for a structured matrix and for block CSR, and their making
+// there.
 #pragma once
 
 #include <memory>
@@ -12,9 +13,13 @@ namespace echelon {
 
 /// Why this choice runs on the host only, as a clause ("jacobi has no version for a GPU"); empty when a GPU can.
 std::string host_only(const AutoChoice& choice, const Stencil& stencil);
+std::string host_only(const AutoChoice& choice);  // block CSR
 
 /// `on_gpu` is A there, in the order of the choice's fill. Throws as the host's version does.
 std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const StructMatrix<double>& A,
                                                     const TileMatrix& on_gpu);
+/// `on_gpu` is a copy of A there.
+std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const BlockCsr<double>& A,
+                                                    const BlockCsr<double>& on_gpu);
 
 }  // namespace echelon

@@ -16,6 +16,10 @@ void check_options(const IluOptions& options);
 template <class T>
 inline constexpr double symmetry_tolerance = sizeof(T) == 8 ? 1e-10 : 1e-5;
 
+/// Throws Error(symmetry) for what IC cannot take; `work` holds a number for every block row.
+template <class T>
+void require_symmetry(const BlockCsr<T>& A, std::span<std::int64_t> work);
+
 /// The size of the first value that is finite and not zero; 0 when there is none.
 template <class T>
 double first_magnitude(std::span<const T> values) {

@@ -24,7 +24,7 @@ struct Solved {
   V x;
 };
 
-double true_residual(const StructMatrix<double>& A, const V& b, const V& x) {
+double true_residual(const Operator<double>& A, const V& b, const V& x) {
   V r(b.size());
   A.careful_residual(b, x, r);
   double square = 0, of_b = 0;
@@ -273,9 +273,32 @@ TEST_F(DeviceKrylov, TheAutomaticSolveRunsThere) {
   EXPECT_LE(true_residual(A, b, x), 1e-8 * (1 + 1e-10));
   request.wishes.pc = "jacobi";
   EXPECT_THROW((void)solve_automatically(&A, b, x, request), Error);
-  const auto csr = to_block_csr(A);
-  request.wishes.pc = "ilu";
-  EXPECT_THROW((void)solve_automatically(&csr, b, x, request), Error);
+}
+
+TEST_F(DeviceKrylov, BlockCsrIsSolvedThere) {
+  const auto flow = to_block_csr(problems::navier_stokes({9, 10, 11}));
+  const auto heat = to_block_csr(problems::variable_poisson({21, 22, 23}, stencils::star7()));
+  for (const BlockCsr<double>* A : {&flow, &heat}) {
+    const V b(A->rows(), 1.0);
+    for (const Ordering ordering : {Ordering::natural, Ordering::rcm}) {
+      SolveRequest request;
+      request.wishes.pc = "ilu";
+      request.wishes.ilu.ordering = ordering;
+      V x(A->rows(), 0.0), on_host(A->rows(), 0.0);
+      const AutoOutcome host = solve_automatically(A, b, on_host, request);
+      request.device = Device::cuda();
+      const AutoOutcome outcome = solve_automatically(A, b, x, request);
+      EXPECT_TRUE(outcome.report.converged) << outcome.report.message;
+      EXPECT_NEAR(static_cast<double>(outcome.report.iterations), static_cast<double>(host.report.iterations), 1);
+      EXPECT_LE(true_residual(*A, b, x), 1e-8 * (1 + 1e-10));
+      EXPECT_EQ(outcome.report.preconditioner.growth, host.report.preconditioner.growth);
+    }
+    SolveRequest request;
+    request.device = Device::cuda();
+    request.wishes.pc = "jacobi";
+    V x(A->rows(), 0.0);
+    EXPECT_THROW((void)solve_automatically(A, b, x, request), Error);
+  }
 }
 
 TEST_F(DeviceKrylov, RepeatsToTheBit) {

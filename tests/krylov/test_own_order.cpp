@@ -109,6 +109,26 @@ TEST(HostOnly, SaysWhyAGpuCannot) {
   EXPECT_NE(host_only(choice, star).find("schedule"), std::string::npos);
 }
 
+TEST(HostOnly, BlockCsrTakesOrdersAndMostSchedules) {
+  AutoChoice choice;
+  choice.pc = "ilu";
+  choice.ilu.ordering = Ordering::rcm;
+  choice.ilu.fill = 100;
+  for (const auto schedule : {SweepSchedule::automatic, SweepSchedule::sequential, SweepSchedule::levels}) {
+    choice.ilu.schedule = schedule;
+    EXPECT_EQ(host_only(choice), "");
+  }
+  choice.ilu.schedule = SweepSchedule::point_to_point;
+  EXPECT_NE(host_only(choice).find("schedule"), std::string::npos);
+  choice.pc = "none";
+  EXPECT_EQ(host_only(choice), "");
+  choice.pc = "jacobi";
+  EXPECT_NE(host_only(choice).find("jacobi"), std::string::npos);
+  choice.pc = "ilu";
+  choice.match_rows = true;
+  EXPECT_NE(host_only(choice).find("matched"), std::string::npos);
+}
+
 TEST(HostOnly, AnIluForAGpuWantsItsMatrixThere) {
   const auto A = problems::poisson({3, 3, 3}, stencils::star7());
   const TileMatrix tiles(A, 0, Device::host());
