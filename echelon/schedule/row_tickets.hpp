@@ -14,7 +14,6 @@ struct RowTickets {
   Array<std::int32_t> order;  // the position of each ticket; empty: its own number
   std::int64_t levels = 0;    // length of the longest chain of rows
   double mean_entries = 0;    // of a row
-  std::int64_t most_entries = 0;
 };
 
 /// `sequential` keeps the sweep's own order, everything else is by depth.
