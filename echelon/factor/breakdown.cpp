@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 namespace echelon {
@@ -14,7 +15,9 @@ constexpr int most_doublings = 20;
 
 std::string sentence(const std::string& name, const PivotNote& note) {
   const auto values = [&] {
-    return fmt::format("at row {} (value {:.6g}, row max {:.6g})", note.row, note.value, note.row_norm);
+    // The sign of a NaN says nothing and differs between processors.
+    const double value = std::isnan(note.value) ? std::numeric_limits<double>::quiet_NaN() : note.value;
+    return fmt::format("at row {} (value {:.6g}, row max {:.6g})", note.row, value, note.row_norm);
   };
   switch (note.kind) {
     case PivotNote::Kind::zero: return fmt::format("{}: zero pivot {}", name, values());

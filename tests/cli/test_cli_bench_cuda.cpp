@@ -53,7 +53,8 @@ TEST_F(BenchCuda, OnAGpuEveryListedShapeHasItsRows) {
     const auto result = run(fmt::format("bench {} --backend cuda --small --json r.json --plot r.svg", kind));
     EXPECT_EQ(result.status, 0) << result.err << result.out;
     std::map<std::string, std::set<std::string>> rows;
-    for (const auto& row : json("r.json")["cases"]) {
+    const auto report = json("r.json");
+    for (const auto& row : report["cases"]) {
       rows[row["case"].get<std::string>()].insert(row["operation"].get<std::string>() + " " +
                                                   row["precision"].get<std::string>());
       EXPECT_GT(row["percent_of_copy"].get<double>(), 0);
@@ -84,7 +85,8 @@ TEST_F(BenchCuda, OnAGpuEverySolveHasItsRows) {
   const auto result = run("bench solver --backend cuda --small --json r.json --plot r.svg");
   EXPECT_EQ(result.status, 0) << result.err << result.out;
   std::map<std::string, std::set<std::string>> rows;
-  for (const auto& row : json("r.json")["cases"]) {
+  const auto report = json("r.json");
+  for (const auto& row : report["cases"]) {
     rows[row["case"].get<std::string>()].insert(row["precision"].get<std::string>());
     double sum = 0;
     for (const auto& part : row["parts"].items()) sum += part.value().get<double>();
