@@ -42,7 +42,7 @@ std::string last_words(const ChildOutcome& outcome) {
 std::vector<std::string> contender_names() { return {"petsc", "hypre", "eigen"}; }
 
 std::vector<std::string> device_contender_names(const std::string& kind) {
-  if (kind == "factor") return {"csrilu02", "bsrilu02"};
+  if (kind == "factor" || kind == "block") return {"csrilu02", "bsrilu02"};
   if (kind == "solver") return {"cusparse"};
   return {"spsv", "bsrsv2", "spmv"};
 }

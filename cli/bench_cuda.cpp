@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "bench/measure/block_matrix.hpp"
 #include "bench/measure/device_shapes.hpp"
 #include "bench/measure/sampling.hpp"
+#include "cli/bench_cuda_block.hpp"
 #include "cli/bench_cuda_ours.hpp"
 #include "cli/bench_cuda_solver.hpp"
 #include "cli/bench_frame.hpp"
@@ -116,10 +118,32 @@ int run_solves(const BenchOptions& options, const std::vector<std::string>& argu
   });
 }
 
+int run_block(const BenchOptions& options, const std::vector<std::string>& arguments) {
+  const Device gpu = Device::cuda();
+  auto cases = bench::block_shapes(options.small);
+  if (!options.matrices.empty()) {
+    for (auto& one : bench::block_files(options.matrices)) cases.push_back(std::move(one));
+  }
+  cases = chosen_cases(std::move(cases), options);
+  const auto names = options.peers.empty() ? device_contender_names(options.kind) : options.peers;
+  const auto contenders = find_contenders(options.kind, names, options.contenders);
+  const BlockPlan plan{options.rounds > 0 ? options.rounds
+                       : options.small    ? small_repeats
+                                          : sweep_repeats,
+                       contenders.found};
+  BenchReport report = new_report(options, arguments, contenders);
+  report.backend = device_backend(gpu);
+  report.rounds = plan.repeats;
+  return run_cases(options, report, cases, [&](const bench::BenchCase& one, const Progress& progress) {
+    return measure_device_block(one, plan, progress);
+  });
+}
+
 }  // namespace
 
 int run_bench_cuda(const BenchOptions& options, const std::vector<std::string>& arguments) {
   if (options.kind == "solver" || options.kind == "convergence") return run_solves(options, arguments);
+  if (options.kind == "block") return run_block(options, arguments);
   const Device gpu = Device::cuda();
   const auto cases = chosen_cases(bench::device_shapes(options.kind, options.column, options.small), options);
   DevicePlan plan;

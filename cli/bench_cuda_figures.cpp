@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "cli/bench_cuda_block_text.hpp"
+
 namespace echelon::cli {
 namespace {
 
@@ -183,6 +185,7 @@ PanelPlot solver_figure(const BenchReport& report) {
 
 std::string cuda_figure(const BenchReport& report) {
   if (report.kind == "solver") return panel_svg(solver_figure(report));
+  if (report.kind == "block") return panel_svg(block_figure(report));
   if (is_growing(report)) return size_svg(growing_figure(report));
   return panel_svg(is_breakdown(report) ? breakdown_figure(report) : comparison_figure(report));
 }

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
+#include "cli/geometric_mean.hpp"
 #include "echelon/report/table.hpp"
 
 namespace echelon::cli {
@@ -15,20 +15,6 @@ namespace {
 constexpr auto left = Table::Align::left, right = Table::Align::right;
 
 std::string milliseconds(double seconds) { return fmt::format("{:.3f}", 1e3 * seconds); }
-
-/// Of positive numbers; "-" for none.
-struct GeometricMean {
-  double logarithms = 0, least = 0;
-  int count = 0;
-  void add(double value) {
-    if (!(value > 0)) return;
-    least = count == 0 ? value : std::min(least, value);
-    logarithms += std::log(value);
-    ++count;
-  }
-  std::string text() const { return count == 0 ? "-" : fmt::format("{:.2f}", std::exp(logarithms / count)); }
-  std::string least_text() const { return count == 0 ? "-" : fmt::format("{:.2f}", least); }
-};
 
 std::string kind_of(const BenchRow& row) { return row.operation + ", " + row.precision; }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "cli/bench_cuda_block_text.hpp"
 #include "cli/bench_cuda_figures.hpp"
 #include "cli/bench_cuda_text.hpp"
 #include "echelon/report/table.hpp"
@@ -108,6 +109,7 @@ void put(BarPlot& plot, BarPlot::Group& group, const std::string& name, double v
 std::string bench_table(const BenchReport& report) {
   if (report.kind == "convergence") return convergence_table(report);
   if (report.backend.kind == "cuda" && report.kind == "solver") return cuda_solver_table(report);
+  if (report.kind == "block") return block_table(report);
   if (report.backend.kind == "cuda") return cuda_table(report) + "\n" + cuda_means(report);
   return report.kind == "solver" ? solver_table(report) : operation_table(report);
 }

@@ -207,11 +207,18 @@ void add_output_options(CLI::App& app, SolveOptions& o) {
   app.add_flag("-v,--verbose", o.verbose, "print every iteration and more detail")->group(group);
 }
 
+Words bench_kinds() {
+  auto kinds = bench::kinds();
+  kinds.emplace_back("block");
+  return kinds;
+}
+
 void add_bench_options(CLI::App& app, BenchOptions& o) {
   const auto all = CLI::MultiOptionPolicy::TakeAll;
   app.add_option("kind", o.kind,
-                 "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC(0), IC(1)")
-      ->check(words(bench::kinds(), {"dbsr", "trisolve"}))
+                 "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC(0), IC(1); block: "
+                 "analysis, ILU(0) and sweeps of block CSR on a GPU")
+      ->check(words(bench_kinds(), {"dbsr", "trisolve"}))
       ->required()
       ->type_name("KIND");
   app.add_option("--backend", o.backend, "host, or cuda: sweeps, set-up and solves on the first GPU beside cuSPARSE")
@@ -234,6 +241,9 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->check(integer(0, 1000))
       ->type_name("N");
   app.add_option("--only", o.only, "cases whose name contains this")->type_name("TEXT");
+  app.add_option("--matrices", o.matrices, "of block: a folder of Matrix Market files to measure beside what is generated")
+      ->check(CLI::ExistingDirectory)
+      ->type_name("DIR");
   app.add_flag("--small", o.small, "the same list on tiny grids: a quick look at whether all runs");
   app.add_option("--peers", o.peers,
                  fmt::format("contenders to run: {}; default all", fmt::join(all_contender_names(), ", ")))

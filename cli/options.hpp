@@ -71,6 +71,7 @@ struct BenchOptions {
   std::vector<int> threads;        // empty: one, and as many as there are
   int rounds = 0;                  // 0: by the kind
   std::string only;                // cases whose name contains this
+  std::string matrices;            // folder of Matrix Market files, of block
   std::vector<std::string> peers;  // empty: all that are known
   std::string contenders;          // folder; empty: beside the program
   bool small = false;

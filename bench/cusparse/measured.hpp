@@ -19,8 +19,8 @@ int cusparse_main(const char* kind, int argc, char** argv, const Measure& measur
   return contender_lines_main(kind, argc, argv, [&](const BenchCase& one, const auto& say) {
     const CusparseSession session;
     constexpr std::int64_t tiny_side = 8;
-    BenchCase tiny = one;
-    tiny.grid = {std::min(one.grid.nx, tiny_side), std::min(one.grid.ny, tiny_side), std::min(one.grid.nz, tiny_side)};
+    BenchCase tiny = one.file.empty() ? one : BenchCase{.kind = one.kind, .dof = one.dof};
+    tiny.grid = {std::min(tiny.grid.nx, tiny_side), std::min(tiny.grid.ny, tiny_side), std::min(tiny.grid.nz, tiny_side)};
     measure(session, tiny, [](const ContenderLine&) {});
     measure(session, one, say);
   });
@@ -39,7 +39,8 @@ inline double cusparse_seconds(const std::function<void()>& work, const std::fun
 struct CaseVectors {
   Vector<double> r, x;
 
-  explicit CaseVectors(const BenchCase& one) : r(one.rows(), Device::cuda()), x(one.rows(), Device::cuda()) {
+  explicit CaseVectors(const BenchCase& one) : CaseVectors(one.rows()) {}
+  explicit CaseVectors(std::int64_t rows) : r(rows, Device::cuda()), x(rows, Device::cuda()) {
     device_measure()->make_right_hand_side(r.data(), r.size());
   }
   Fingerprint answer() const { return device_measure()->fingerprint(x.data(), x.size()); }

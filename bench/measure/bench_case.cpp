@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
@@ -35,11 +36,16 @@ Grid grid_from(const std::string& text) {
 }  // namespace
 
 std::string BenchCase::name() const {
+  if (!file.empty()) {
+    const auto last = std::filesystem::path(file).filename().string();
+    return fmt::format("{} {} b={}", problem, last.substr(0, last.find(".mtx")), dof);
+  }
   const auto method = solver.empty() ? "" : solver == "gmres" ? fmt::format("gmres({}) ", restart) : solver + " ";
   const auto size =
       grid.nz > 1 ? fmt::format("{}x{}x{}", grid.nx, grid.ny, grid.nz) : fmt::format("{}x{}", grid.nx, grid.ny);
   const auto level = fill > 0 ? fmt::format(" fill {}", fill) : std::string();
-  return fmt::format("{}{} {} {} b={}{}", method, problem, stencil, size, dof, level);
+  const auto order = numbering.empty() ? "" : " " + numbering;
+  return fmt::format("{}{} {} {} b={}{}{}", method, problem, stencil, size, dof, level, order);
 }
 
 std::vector<std::string> BenchCase::arguments() const {
@@ -54,6 +60,8 @@ std::vector<std::string> BenchCase::arguments() const {
     }
   }
   if (fill > 0) list.insert(list.end(), {"--fill", std::to_string(fill)});
+  if (!numbering.empty()) list.insert(list.end(), {"--numbering", numbering});
+  if (!file.empty()) list = {"--problem", problem, "--file", file, "--dof", std::to_string(dof)};
   return list;
 }
 
@@ -78,6 +86,10 @@ BenchCase BenchCase::from_arguments(const std::string& kind, int argc, char** ar
       one.restart = static_cast<int>(positive(name, value));
     } else if (name == "--fill") {
       one.fill = static_cast<int>(positive(name, value));
+    } else if (name == "--numbering") {
+      one.numbering = value;
+    } else if (name == "--file") {
+      one.file = value;
     } else if (name == "--rtol") {
       one.rtol = std::strtod(value.c_str(), nullptr);
     } else {

@@ -15,8 +15,9 @@ namespace echelon::bench {
 struct BenchCase {
   static constexpr std::uint64_t seed = 1;  // of the problem "random"
 
-  std::string kind =
-      "trsv";  // trsv: one L⁻¹ and U⁻¹; factor: a whole ILU(0) set-up; solver, convergence: set-up and iteration
+  /// trsv: one L⁻¹ and U⁻¹; factor: a whole ILU(0) set-up; solver, convergence: set-up and iteration; block: all of them
+  /// for a matrix in block CSR, which block_matrix.hpp makes
+  std::string kind = "trsv";
   std::string problem = "poisson";
   std::string stencil = "star7";
   Grid grid{8, 8, 8};
@@ -25,8 +26,11 @@ struct BenchCase {
   int restart = 30;
   int fill = 0;  // of a solve's preconditioner
   double rtol = 1e-8;
+  std::string numbering = {};  // of the rows of block CSR: "natural", "random", "rcm"
+  std::string file = {};       // Matrix Market, for block CSR, in place of a problem
 
-  /// "poisson star7 192x192x192 b=1", with "cg " or "gmres(30) " in front for a solve and " fill 1" behind.
+  /// "poisson star7 192x192x192 b=1", with "cg " or "gmres(30) " in front for a solve and " fill 1" or " rcm" behind;
+  /// "matrix sherman5 b=1".
   std::string name() const;
   /// What `from_arguments` reads back.
   std::vector<std::string> arguments() const;

@@ -281,10 +281,26 @@ struct DeviceBlockIlu::Impl {
   }
 
   void apply(const double* r, double* z) {
+    sweep_lower(r);
+    sweep_upper(z);
+  }
+  void sweep_lower(const double* r) {
     lower_view.r = r;
     row_sweep_kernels()->launch(device.index, lower_view);
+  }
+  void sweep_upper(double* z) {
     upper_view.x = z;
     row_sweep_kernels()->launch(device.index, upper_view);
+  }
+
+  /// Throws when there is nothing to apply, or not to this vector.
+  void require_applicable(const Vector<double>& v, const char* what) const {
+    if (!report.ok) throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + report.message);
+    if (v.device() != device) {
+      throw Error(ErrorCode::device,
+                  fmt::format("mixing places: factors on {}, the {} on {}", device.name(), what, v.device().name()));
+    }
+    if (v.size() != rows * block) throw_size_mismatch(what, v.size(), rows * block);
   }
 
   /// ‖(LU)⁻¹ e‖∞·‖A‖∞
@@ -326,18 +342,19 @@ DeviceBlockIlu& DeviceBlockIlu::operator=(DeviceBlockIlu&&) noexcept = default;
 DeviceBlockIlu::~DeviceBlockIlu() = default;
 
 void DeviceBlockIlu::apply(const Vector<double>& r, Vector<double>& z) const {
-  if (!impl_->report.ok) {
-    throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + impl_->report.message);
-  }
-  const Device device = impl_->device;
-  if (r.device() != device || z.device() != device) {
-    throw Error(ErrorCode::device, fmt::format("mixing places: the ILU is on {}, r on {}, z on {}", device.name(),
-                                               r.device().name(), z.device().name()));
-  }
-  const std::int64_t size = impl_->rows * impl_->block;
-  if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
-  if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
+  impl_->require_applicable(r, "right-hand side of an ILU");
+  impl_->require_applicable(z, "result of an ILU");
   impl_->apply(r.data(), z.data());
+}
+
+void DeviceBlockIlu::lower(const Vector<double>& r) const {
+  impl_->require_applicable(r, "right-hand side of an ILU");
+  impl_->sweep_lower(r.data());
+}
+
+void DeviceBlockIlu::upper(Vector<double>& z) const {
+  impl_->require_applicable(z, "result of an ILU");
+  impl_->sweep_upper(z.data());
 }
 
 void DeviceBlockIlu::settle() const {

@@ -23,6 +23,9 @@ class DeviceBlockIlu final : public Preconditioner<double> {
 
   /// Queued, not waited for; vectors in A's order. They may be one.
   void apply(const Vector<double>& r, Vector<double>& z) const override;
+  /// Its two halves, for who measures them: L⁻¹ r stays inside until `upper` takes it.
+  void lower(const Vector<double>& r) const;
+  void upper(Vector<double>& z) const;
   void settle() const override;
   const FactorReport& report() const override;
   /// New values of the same pattern (Error(structure) otherwise). Allocates nothing.
