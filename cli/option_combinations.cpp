@@ -47,7 +47,7 @@ void check_combination(const SolveOptions& o, const Given& given) {
       if (given(name)) refuse(fmt::format("{} describes a built-in problem and --matrix a file: give one of them", name));
     }
   } else {
-    for (const char* name : {"--block", "--duplicates", "--allow-nonfinite"}) {
+    for (const char* name : {"--block", "--duplicates", "--allow-nonfinite", "--recognise"}) {
       if (given(name)) refuse(fmt::format("{} needs --matrix", name));
     }
     check_problem(o, given);

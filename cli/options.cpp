@@ -118,6 +118,10 @@ void add_system_options(CLI::App& app, SolveOptions& o) {
       ->group(group)
       ->type_name("WORD");
   app.add_flag("--allow-nonfinite", o.allow_nonfinite, "read NaN and Inf, for study")->group(group);
+  app.add_option("--recognise", o.recognise, "a file that is a stencil on a grid: auto solves it as such, off does not")
+      ->check(words({"auto", "off"}))
+      ->group(group)
+      ->type_name("WORD");
   app.add_option("--null-space", o.null_space, "none, or constant for a singular system whose null vector is 1")
       ->check(words({"none", "constant"}))
       ->group(group)

@@ -29,6 +29,7 @@ struct SolveOptions {
   std::string rhs;
   std::string duplicates = "sum";
   bool allow_nonfinite = false;
+  std::string recognise = "auto";
 
   std::string solver = "auto";
   int restart = 50;

@@ -160,6 +160,7 @@ int run_solve(const SolveOptions& options, const std::vector<std::string>& argum
   request.krylov = krylov_options(options);
   request.krylov.monitor = [&](std::int64_t iteration, double residual) { return watch.ask(iteration, residual); };
   request.strict = options.strict;
+  request.recognise_stencils = options.recognise == "auto";
   request.device = device;
   request.on_attempt = [&](const AutoChoice& choice) { watch.begin(choice); };
   std::optional<Vector<double>> ones;

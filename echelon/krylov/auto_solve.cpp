@@ -10,6 +10,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/krylov/gpu_system.hpp"
+#include "echelon/krylov/grid_form.hpp"
 #include "echelon/precond/matched_ilu.hpp"
 #include "echelon/report/timer.hpp"
 
@@ -37,9 +38,12 @@ class Ladder {
       : A_(A), b_(b), x_(x), best_(x.size(), 0.0), request_(request) {
     outcome_.traits = std::visit([](const auto* matrix) { return traits_of(*matrix); }, A);
     rungs_ = auto_ladder(outcome_.traits, request.wishes);
-    if (request.device.is_host()) return;
-    gpu_.emplace(A, b, request.krylov.null_space, request.device);
-    leave_out_host_only();
+    if (request.recognise_stencils) {
+      const Timer clock;
+      grid_form_ = GridForm::of(A);
+      recognition_seconds_ = clock.seconds();
+    }
+    if (!request.device.is_host()) leave_out_host_only();
   }
 
   AutoOutcome climb() {
@@ -54,10 +58,25 @@ class Ladder {
   }
 
  private:
+  bool on_gpu() const { return !request_.device.is_host(); }
+  bool on_grid_form(const AutoChoice& choice) const { return grid_form_ && grid_form_->suits(choice, outcome_.traits); }
+
+  /// The matrix as this choice takes it.
+  MatrixRef matrix_for(const AutoChoice& choice) const {
+    return on_grid_form(choice) ? MatrixRef(&grid_form_->matrix()) : A_;
+  }
+
+  /// Made when it is first needed; each form of the matrix has its own.
+  GpuSystem& gpu_for(const AutoChoice& choice) {
+    auto& system = on_grid_form(choice) ? gpu_grid_form_ : gpu_;
+    if (!system) system.emplace(matrix_for(choice), b_, request_.krylov.null_space, request_.device);
+    return *system;
+  }
+
   void leave_out_host_only() {
     std::string why;
     std::erase_if(rungs_, [&](const AutoChoice& choice) {
-      const std::string found = gpu_->host_only(choice);
+      const std::string found = host_only(choice, matrix_for(choice));
       if (why.empty()) why = found;
       return !found.empty();
     });
@@ -86,6 +105,10 @@ class Ladder {
     }
     Report report = run(choice, *M, last);
     report.preconditioner = M->report();
+    if (on_grid_form(choice)) {
+      report.recognised = grid_form_->name();
+      report.remarks.push_back(grid_form_->sentence());
+    }
     note.solve_seconds = clock.seconds() - note.setup_seconds;
     note.outcome = report.converged ? "converged" : word(report.reason);
     note.message = report.message;
@@ -116,9 +139,9 @@ class Ladder {
     note.set_up = false;
     std::unique_ptr<Preconditioner<double>> M;
     try {
-      M = gpu_                ? gpu_->make(choice)
+      M = on_gpu()            ? gpu_for(choice).make(choice)
           : choice.match_rows ? matched(choice.ilu)
-                              : find_preconditioner(choice.pc).make(A_, choice.ilu);
+                              : find_preconditioner(choice.pc).make(matrix_for(choice), choice.ilu);
     } catch (const Error& error) {
       // A rung too big for this machine is skipped; the same for a single choice is the user's to know.
       if (last || request_.wishes.pc != "auto" || exit_status(error.code()) != 3) throw;
@@ -172,8 +195,8 @@ class Ladder {
         return gave_up ? Verdict::interrupt : Verdict::proceed;
       };
     }
-    Report report =
-        gpu_ ? gpu_->solve(choice.solver, M, options, x_) : solve(choice.solver, as_operator(A_), b_, x_, M, options);
+    Report report = on_gpu() ? gpu_for(choice).solve(choice.solver, M, options, x_)
+                             : solve(choice.solver, as_operator(matrix_for(choice)), b_, x_, M, options);
     if (gave_up && !report.converged) {
       report.reason = Reason::max_it;
       report.message = fmt::format("after {} iterations the residual falls too slowly to reach the tolerance within {}",
@@ -208,7 +231,8 @@ class Ladder {
 
   void finish() {
     x_.copy_from(best_);
-    outcome_.report.setup_seconds = outcome_.report.solve_seconds = 0;
+    outcome_.report.setup_seconds = recognition_seconds_;
+    outcome_.report.solve_seconds = 0;
     for (const auto& note : outcome_.attempts) {
       outcome_.report.setup_seconds += note.setup_seconds;
       outcome_.report.solve_seconds += note.solve_seconds;
@@ -220,7 +244,9 @@ class Ladder {
   Vector<double>& x_;
   Vector<double> best_;
   const SolveRequest& request_;
-  std::optional<GpuSystem> gpu_;
+  std::optional<GridForm> grid_form_;
+  std::optional<GpuSystem> gpu_, gpu_grid_form_;
+  double recognition_seconds_ = 0;
   std::vector<AutoChoice> rungs_;
   AutoOutcome outcome_;
   bool have_report_ = false;

@@ -17,6 +17,8 @@ struct SolveRequest {
   AutoWishes wishes;
   KrylovOptions krylov;
   bool strict = false;  // a repair is an Error(repair_forbidden)
+  /// A block CSR matrix that is a stencil on a grid is solved as such where its factors are the same (krylov/grid_form.hpp).
+  bool recognise_stencils = true;
   /// Where to solve. A GPU leaves out rungs that have no version there, which depends on the storage; b and x stay the
   /// host's and travel once. Error(bad_option) when nothing is left.
   Device device = Device::host();

@@ -6,19 +6,17 @@
 
 namespace echelon {
 
+std::string host_only(const AutoChoice& choice, const MatrixRef& A) {
+  if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A)) return host_only(choice, (*grid)->stencil());
+  return host_only(choice);
+}
+
 GpuSystem::GpuSystem(const MatrixRef& A, const Vector<double>& b, const Vector<double>* null_space, Device device)
     : A_(A), device_(device), b_(b.to(device)), x_(b.size(), device) {
   if (null_space) null_vector_ = null_space->to(device);
   if (const auto* csr = std::get_if<const BlockCsr<double>*>(&A_)) {
     csr_ = std::make_unique<BlockCsr<double>>((*csr)->to(device));
   }
-}
-
-std::string GpuSystem::host_only(const AutoChoice& choice) const {
-  if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A_)) {
-    return echelon::host_only(choice, (*grid)->stencil());
-  }
-  return echelon::host_only(choice);
 }
 
 std::unique_ptr<Preconditioner<double>> GpuSystem::make(const AutoChoice& choice) {

@@ -13,12 +13,13 @@
 
 namespace echelon {
 
+/// Why this choice runs on the host only; empty when a GPU can.
+std::string host_only(const AutoChoice& choice, const MatrixRef& A);
+
 class GpuSystem {
  public:
   GpuSystem(const MatrixRef& A, const Vector<double>& b, const Vector<double>* null_space, Device device);
 
-  /// Why this choice runs on the host only; empty when the GPU can.
-  std::string host_only(const AutoChoice& choice) const;
   /// Puts A into the order this choice wants, and makes its preconditioner.
   std::unique_ptr<Preconditioner<double>> make(const AutoChoice& choice);
   /// From x = 0, with the preconditioner made last; x gets the result.

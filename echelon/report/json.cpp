@@ -179,6 +179,7 @@ std::string to_json(const RunReport& report) {
   json["basis_precision"] = result.basis_precision;
   json["cg_form"] = text_or_null(result.cg_form);
   json["product"] = result.product;
+  json["recognised"] = text_or_null(result.recognised);
   json["transfers"] = {{"copies", result.transfers.copies},
                        {"bytes", result.transfers.bytes},
                        {"waits", result.transfers.waits},

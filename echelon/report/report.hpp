@@ -46,6 +46,7 @@ struct [[nodiscard]] Report {
   std::string basis_precision = "fp64";
   std::string cg_form;           // "plain" or "eisenstat"; empty unless cg
   std::string product = "full";  // by which A was applied: "full", "half" (with the sweeps), "none" (Eisenstat)
+  std::string recognised;        // "star7 on 20x20x20": block CSR that was solved as this stencil; else empty
   TransferCounts transfers;      // between host and GPU while it solved; zero on the host
   FactorReport preconditioner;
   std::vector<std::string> remarks;  // what the user should know: fallbacks, repairs, projections

@@ -50,6 +50,17 @@ TEST_F(Solve, FilesDefaultToASolutionOfOnes) {
   EXPECT_NEAR(x[1], 1, 1e-13);
 }
 
+TEST_F(Solve, AFileThatIsAStencilIsSolvedAsSuch) {
+  write_matrix_market(file("A.mtx"), to_block_csr(problems::convection_diffusion({12, 11, 10}, stencils::star7())));
+  const auto taken = run("solve --matrix A.mtx --json r.json");
+  ASSERT_EQ(taken.status, 0) << taken.err;
+  EXPECT_EQ(json("r.json")["recognised"], "star7 on 12x11x10");
+  EXPECT_TRUE(contains(taken.out, "the matrix is the stencil star7 on 12x11x10 and was solved as such")) << taken.out;
+  ASSERT_EQ(run("solve --matrix A.mtx --recognise off --json s.json").status, 0);
+  EXPECT_TRUE(json("s.json")["recognised"].is_null());
+  EXPECT_EQ(json("r.json")["iterations"], json("s.json")["iterations"]);
+}
+
 TEST_F(Solve, APetscUsersLineWorks) {
   write("A.mtx", small_matrix);
   const auto result =

@@ -51,6 +51,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"solve --pc jacobi --fill 1", 2, "--fill is for factorizations"},
         Refused{"solve --dof 3", 2, "--dof 3 is for --problem random"},
         Refused{"solve --block 2", 2, "--block needs --matrix"},
+        Refused{"solve --recognise off", 2, "--recognise needs --matrix"},
+        Refused{"solve --matrix A.mtx --recognise of", 2, "did you mean off?"},
         Refused{"solve --matrix A.mtx --grid 8", 2, "--grid describes a built-in problem"},
         Refused{"solve -q -v", 2, "contradict"}, Refused{"solve -ksp_typ cg", 2, "did you mean -ksp_type?"},
         Refused{"solve -pc_type gamg", 2, "this version has none, jacobi, ilu, icc"},

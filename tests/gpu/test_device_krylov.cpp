@@ -282,6 +282,7 @@ TEST_F(DeviceKrylov, BlockCsrIsSolvedThere) {
     const V b(A->rows(), 1.0);
     for (const Ordering ordering : {Ordering::natural, Ordering::rcm}) {
       SolveRequest request;
+      request.recognise_stencils = false;
       request.wishes.pc = "ilu";
       request.wishes.ilu.ordering = ordering;
       V x(A->rows(), 0.0), on_host(A->rows(), 0.0);
@@ -298,6 +299,33 @@ TEST_F(DeviceKrylov, BlockCsrIsSolvedThere) {
     request.wishes.pc = "jacobi";
     V x(A->rows(), 0.0);
     EXPECT_THROW((void)solve_automatically(A, b, x, request), Error);
+  }
+}
+
+TEST_F(DeviceKrylov, BlockCsrThatIsAStencilIsSolvedOnItsGrid) {
+  for (const auto& name : stencils::names()) {
+    const Stencil stencil = stencils::named(name);
+    const Grid grid = stencil.find({0, 0, 1}) < 0 ? Grid{61, 40, 1} : Grid{13, 14, 15};
+    for (const int dof : {1, 2, 3, 5}) {
+      SCOPED_TRACE(testing::Message() << name << ", b " << dof);
+      const auto A = problems::random(grid, stencil, dof, 11);
+      const auto rows = to_block_csr(A);
+      const V b(A.rows(), 1.0);
+      SolveRequest request;
+      request.device = Device::cuda();
+      request.wishes.pc = "ilu";
+      V x(b.size(), 0.0), direct(b.size(), 0.0), plain(b.size(), 0.0);
+      const AutoOutcome outcome = solve_automatically(&rows, b, x, request);
+      EXPECT_TRUE(outcome.report.converged) << outcome.report.message;
+      EXPECT_TRUE(outcome.report.recognised.starts_with(name)) << outcome.report.recognised;
+      const AutoOutcome given = solve_automatically(&A, b, direct, request);
+      EXPECT_EQ(outcome.report.history, given.report.history);
+      for (std::int64_t i = 0; i < b.size(); ++i) ASSERT_EQ(x[i], direct[i]);
+      request.recognise_stencils = false;
+      const AutoOutcome off = solve_automatically(&rows, b, plain, request);
+      EXPECT_EQ(off.report.recognised, "");
+      EXPECT_NEAR(static_cast<double>(off.report.iterations), static_cast<double>(outcome.report.iterations), 1);
+    }
   }
 }
 

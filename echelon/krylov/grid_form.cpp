@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/krylov/grid_form.hpp"
+
+#include <fmt/format.h>
+
+#include "echelon/base/error.hpp"
+#include "echelon/factor/stencil_fill.hpp"
+
+namespace echelon {
+
+GridForm::GridForm(RecognisedStencil found, const BlockCsr<double>& A)
+    : found_(std::move(found)), matrix_(to_struct(A, found_)) {}
+
+std::optional<GridForm> GridForm::of(const MatrixRef& A) {
+  constexpr std::int64_t fewest_rows = 1000;
+  const auto* csr = std::get_if<const BlockCsr<double>*>(&A);
+  if (!csr || (*csr)->block_rows() < fewest_rows) return std::nullopt;
+  auto found = recognise_stencil(**csr);
+  if (!found) return std::nullopt;
+  try {
+    return GridForm(std::move(*found), **csr);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::will_not_fit) throw;
+    return std::nullopt;
+  }
+}
+
+bool GridForm::suits(const AutoChoice& choice, const MatrixTraits& traits) const {
+  if (choice.pc == "none") return true;
+  if ((choice.pc != "ilu" && choice.pc != "ic") || choice.match_rows) return false;
+  if (choice.ilu.ordering != Ordering::natural || choice.ilu.schedule != SweepSchedule::automatic) return false;
+  if (found_.absent == 0) return fill_is_the_graphs(found_.grid, found_.stencil, choice.ilu.fill);
+  // A pattern that is not symmetric is no matrix for IC, though its zeros may be.
+  return choice.ilu.fill == 0 && (choice.pc == "ilu" || traits.symmetric());
+}
+
+std::string GridForm::sentence() const {
+  const std::string zeros =
+      found_.absent > 0 ? fmt::format(", {} entries it lacks taken as zeros,", found_.absent) : std::string();
+  return fmt::format("the matrix is the stencil {}{} and was solved as such", name(), zeros);
+}
+
+}  // namespace echelon
