@@ -21,6 +21,7 @@ struct CasePlan {
 struct CaseResult {
   std::vector<BenchRow> rows;
   std::vector<NotCompared> not_compared;
+  std::vector<NotCompared> missing;  // what makes the run fail though it has a row
 };
 
 /// Throws Error when ours cannot be measured, or when its answer depends on the number of threads.

@@ -9,6 +9,7 @@
 #include "bench/measure/device_shapes.hpp"
 #include "bench/measure/sampling.hpp"
 #include "cli/bench_cuda_block.hpp"
+#include "cli/bench_cuda_matrices.hpp"
 #include "cli/bench_cuda_ours.hpp"
 #include "cli/bench_cuda_solver.hpp"
 #include "cli/bench_frame.hpp"
@@ -139,11 +140,25 @@ int run_block(const BenchOptions& options, const std::vector<std::string>& argum
   });
 }
 
+int run_matrices(const BenchOptions& options, const std::vector<std::string>& arguments) {
+  const Device gpu = Device::cuda();
+  auto cases = bench::block_files(options.matrices);
+  std::erase_if(cases, [](const bench::BenchCase& one) { return one.dof > 1; });
+  cases = chosen_cases(std::move(cases), options);
+  BenchReport report = new_report(options, arguments, {});
+  report.backend = device_backend(gpu);
+  report.rounds = 1;
+  return run_cases(options, report, cases, [&](const bench::BenchCase& one, const Progress& progress) {
+    return measure_matrix_verdicts(one, gpu, progress);
+  });
+}
+
 }  // namespace
 
 int run_bench_cuda(const BenchOptions& options, const std::vector<std::string>& arguments) {
   if (options.kind == "solver" || options.kind == "convergence") return run_solves(options, arguments);
   if (options.kind == "block") return run_block(options, arguments);
+  if (options.kind == "matrices") return run_matrices(options, arguments);
   const Device gpu = Device::cuda();
   const auto cases = chosen_cases(bench::device_shapes(options.kind, options.column, options.small), options);
   DevicePlan plan;

@@ -55,6 +55,7 @@ int run_cases(const BenchOptions& options, BenchReport& report, const std::vecto
       std::move(result.rows.begin(), result.rows.end(), std::back_inserter(report.rows));
       std::move(result.not_compared.begin(), result.not_compared.end(), std::back_inserter(report.not_compared));
       report.missing.erase(listed);
+      std::move(result.missing.begin(), result.missing.end(), std::back_inserter(report.missing));
     } catch (const Error& error) {
       listed->why = error.what();
     }

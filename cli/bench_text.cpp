@@ -10,6 +10,7 @@
 
 #include "cli/bench_cuda_block_text.hpp"
 #include "cli/bench_cuda_figures.hpp"
+#include "cli/bench_cuda_matrices.hpp"
 #include "cli/bench_cuda_text.hpp"
 #include "echelon/report/table.hpp"
 
@@ -110,6 +111,7 @@ std::string bench_table(const BenchReport& report) {
   if (report.kind == "convergence") return convergence_table(report);
   if (report.backend.kind == "cuda" && report.kind == "solver") return cuda_solver_table(report);
   if (report.kind == "block") return block_table(report);
+  if (report.kind == "matrices") return matrices_table(report);
   if (report.backend.kind == "cuda") return cuda_table(report) + "\n" + cuda_means(report);
   return report.kind == "solver" ? solver_table(report) : operation_table(report);
 }

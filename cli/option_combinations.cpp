@@ -73,16 +73,20 @@ void check_combination(const BenchOptions& o, const Given& given) {
   const auto refuse = [](const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); };
   if (o.backend == "cuda") {
     if (o.kind != "trsv" && o.kind != "factor" && given("--column")) {
-      refuse(o.kind == "block" ? "--column is for trsv and factor"
-                               : "--column is for trsv and factor; solves have the sizes of table 4");
+      refuse(o.kind == "block" || o.kind == "matrices"
+                 ? "--column is for trsv and factor"
+                 : "--column is for trsv and factor; solves have the sizes of table 4");
     }
     if (given("--threads")) refuse("--threads is for the host; --backend cuda runs on the first GPU");
   } else if (given("--column")) {
     refuse("--column needs --backend cuda");
-  } else if (o.kind == "block") {
-    refuse("block needs --backend cuda");
+  } else if (o.kind == "block" || o.kind == "matrices") {
+    refuse(fmt::format("{} needs --backend cuda", o.kind));
   }
-  if (given("--matrices") && o.kind != "block") refuse("--matrices is for block");
+  if (given("--matrices") && o.kind != "block" && o.kind != "matrices") refuse("--matrices is for block and matrices");
+  if (o.kind == "matrices" && given("--plot")) refuse("matrices has no picture; its table is printed");
+  if (o.kind == "matrices" && o.from.empty() && o.matrices.empty())
+    refuse("matrices needs --matrices DIR, a folder of files");
   const std::pair<const char*, std::string> files[] = {{"--json", o.json}, {"--plot", o.plot}};
   check_files(files, 0);
 }

@@ -214,14 +214,16 @@ void add_output_options(CLI::App& app, SolveOptions& o) {
 Words bench_kinds() {
   auto kinds = bench::kinds();
   kinds.emplace_back("block");
+  kinds.emplace_back("matrices");
   return kinds;
 }
 
 void add_bench_options(CLI::App& app, BenchOptions& o) {
   const auto all = CLI::MultiOptionPolicy::TakeAll;
-  app.add_option("kind", o.kind,
-                 "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC(0), IC(1); block: "
-                 "analysis, ILU(0) and sweeps of block CSR on a GPU")
+  app.add_option(
+         "kind", o.kind,
+         "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC(0), IC(1); on a GPU also "
+         "block: analysis, ILU(0) and sweeps of block CSR; matrices: files solved there and on the host")
       ->check(words(bench_kinds(), {"dbsr", "trisolve"}))
       ->required()
       ->type_name("KIND");
@@ -245,7 +247,7 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->check(integer(0, 1000))
       ->type_name("N");
   app.add_option("--only", o.only, "cases whose name contains this")->type_name("TEXT");
-  app.add_option("--matrices", o.matrices, "of block: a folder of Matrix Market files to measure beside what is generated")
+  app.add_option("--matrices", o.matrices, "of matrices: a folder of Matrix Market files; of block: to be measured, too")
       ->check(CLI::ExistingDirectory)
       ->type_name("DIR");
   app.add_flag("--small", o.small, "the same list on tiny grids: a quick look at whether all runs");

@@ -155,6 +155,18 @@ void axpy(int device, double a, const double* x, double* y, std::int64_t n) {
   check(cudaGetLastError(), "axpy");
 }
 
+__global__ void scaled_gather_kernel(ScaledGather what) {
+  const std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (i < what.n) what.to[i] = what.scale[i] * what.from[what.index ? what.index[i] : i];
+}
+
+void scaled_gather(int device, const ScaledGather& what) {
+  if (what.n == 0) return;
+  select(device);
+  scaled_gather_kernel<<<blocks_for(what.n), threads_a_block>>>(what);
+  check(cudaGetLastError(), "scaled_gather");
+}
+
 double copy_bandwidth(int device) {
   void* from = allocate(device, bandwidth_bytes);
   void* to = allocate(device, bandwidth_bytes);
@@ -200,8 +212,8 @@ double seconds(int device, const std::function<void()>& launches) {
 }  // namespace
 
 const CudaBackend* cuda_backend() {
-  static const CudaBackend table{device_count, device_name, free_bytes, allocate, release,        copy,
-                                 fill,         dot,         largest,    axpy,     copy_bandwidth, seconds};
+  static const CudaBackend table{device_count, device_name, free_bytes, allocate,      release,        copy,   fill,
+                                 dot,          largest,     axpy,       scaled_gather, copy_bandwidth, seconds};
   return &table;
 }
 

@@ -12,6 +12,14 @@ namespace echelon {
 
 enum class CopyKind { host_to_device, device_to_host, device_to_device };
 
+/// to_i = scale_i · from_index(i); without an index from_i, and `to` may be `from`.
+struct ScaledGather {
+  std::int64_t n = 0;
+  const std::int32_t* index = nullptr;
+  const double *scale = nullptr, *from = nullptr;
+  double* to = nullptr;
+};
+
 struct CudaBackend {
   int (*device_count)();
   std::string (*device_name)(int device);
@@ -25,6 +33,7 @@ struct CudaBackend {
   /// Largest |x_i|; NaN when one is NaN.
   double (*largest)(int device, const double* x, std::int64_t n);
   void (*axpy)(int device, double a, const double* x, double* y, std::int64_t n);
+  void (*scaled_gather)(int device, const ScaledGather& what);
   double (*copy_bandwidth)(int device);  // bytes read and written a second, measured
   /// Of what `launches` puts on the device, by its own clock.
   double (*seconds)(int device, const std::function<void()>& launches);

@@ -6,6 +6,7 @@
 #include "echelon/factor/stencil_fill.hpp"
 #include "echelon/precond/device_block_ilu.hpp"
 #include "echelon/precond/device_ilu.hpp"
+#include "echelon/precond/device_matched_ilu.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/precond/struct_ilu_checks.hpp"
@@ -21,7 +22,7 @@ std::string host_only_everywhere(const AutoChoice& choice) {
   if (choice.pc != "none" && !factors(choice)) {
     return fmt::format("{} has no version for a GPU (none, ilu and ic have)", choice.pc);
   }
-  return choice.match_rows ? "rows are matched on the host only" : "";
+  return "";
 }
 
 }  // namespace
@@ -35,6 +36,7 @@ std::string host_only(const AutoChoice& choice) {
 std::string host_only(const AutoChoice& choice, const Stencil& stencil) {
   const std::string why = host_only_everywhere(choice);
   if (!why.empty() || !factors(choice)) return why;
+  if (choice.match_rows) return "matched rows leave the grid, which a GPU does not";
   if (choice.ilu.ordering != Ordering::natural) return "rcm order leaves the grid, which a GPU does not";
   if (choice.ilu.schedule != SweepSchedule::automatic) return "the schedule is for the host's sweeps";
   if (!can_grow(stencil, choice.ilu.fill)) {
@@ -54,6 +56,7 @@ std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, co
 std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const BlockCsr<double>& A,
                                                     const BlockCsr<double>& on_gpu) {
   if (choice.pc == "none") return std::make_unique<Identity<double>>();
+  if (choice.match_rows) return std::make_unique<DeviceMatchedIlu>(A, choice.ilu, on_gpu.device());
   const bool positive = choice.pc == "ic";
   if (positive) require_symmetry(A, Array<std::int64_t>(A.block_rows()).span());
   return std::make_unique<DeviceBlockIlu>(on_gpu, choice.ilu, positive);

@@ -37,16 +37,30 @@ BlockCsr<double> permuted_and_scaled(const BlockCsr<double>& A, const WeightedMa
 
 }  // namespace
 
-MatchedIlu::MatchedIlu(const BlockCsr<double>& A, const IluOptions& options)
-    : matching_(match(A)), ilu_(ilu(permuted_and_scaled(A, matching_), options)), report_(ilu_.report()), scaled_(A.rows()) {
-  report_.ordering = "matched, " + report_.ordering;
-  for (auto& pivot : report_.bad_pivots) pivot.row = matching_.row_of_column[static_cast<std::size_t>(pivot.row)];
-  if (!report_.ok && !report_.bad_pivots.empty()) {
-    const auto& pivot = report_.bad_pivots.front();
-    report_.message = fmt::format("ILU({}) after row matching: {} pivot at row {} (value {:.6g} after scaling)",
-                                  options.fill, word(pivot.kind), pivot.row, pivot.value);
-  }
+MatchedMatrix matched_matrix(const BlockCsr<double>& A) {
+  auto matching = match(A);
+  auto matrix = permuted_and_scaled(A, matching);
+  return {std::move(matching), std::move(matrix)};
 }
+
+FactorReport report_of_matched(FactorReport report, const WeightedMatching& matching) {
+  report.ordering = "matched, " + report.ordering;
+  for (auto& pivot : report.bad_pivots) pivot.row = matching.row_of_column[static_cast<std::size_t>(pivot.row)];
+  if (!report.ok && !report.bad_pivots.empty()) {
+    const auto& pivot = report.bad_pivots.front();
+    report.message = fmt::format("ILU({}) after row matching: {} pivot at row {} (value {:.6g} after scaling)", report.fill,
+                                 word(pivot.kind), pivot.row, pivot.value);
+  }
+  return report;
+}
+
+MatchedIlu::MatchedIlu(const BlockCsr<double>& A, const IluOptions& options) : MatchedIlu(matched_matrix(A), options) {}
+
+MatchedIlu::MatchedIlu(MatchedMatrix matched, const IluOptions& options)
+    : matching_(std::move(matched.matching)),
+      ilu_(ilu(matched.matrix, options)),
+      report_(report_of_matched(ilu_.report(), matching_)),
+      scaled_(matched.matrix.rows()) {}
 
 void MatchedIlu::apply(const Vector<double>& r, Vector<double>& z) const {
   const auto n = scaled_.size();

@@ -11,15 +11,27 @@
 
 namespace echelon {
 
+/// B = P R A C and how it was made.
+struct MatchedMatrix {
+  WeightedMatching matching;
+  BlockCsr<double> matrix;
+};
+/// Block size 1. Throws Error(structure) when A is structurally singular.
+MatchedMatrix matched_matrix(const BlockCsr<double>& A);
+/// B's report in the words of A: its order, and the rows of its pivots.
+FactorReport report_of_matched(FactorReport report, const WeightedMatching& matching);
+
 class MatchedIlu final : public Preconditioner<double> {
  public:
-  /// Block size 1. Throws Error(structure) when A is structurally singular.
+  /// As matched_matrix.
   MatchedIlu(const BlockCsr<double>& A, const IluOptions& options);
   void apply(const Vector<double>& r, Vector<double>& z) const override;
   /// Rows of bad pivots are A's.
   const FactorReport& report() const override { return report_; }
 
  private:
+  MatchedIlu(MatchedMatrix matched, const IluOptions& options);
+
   WeightedMatching matching_;
   Ilu<double> ilu_;
   FactorReport report_;

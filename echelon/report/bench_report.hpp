@@ -26,6 +26,7 @@ struct PeerTime {
   double analysis_seconds = 0;  // on a GPU: of the pattern, before the first call
   std::int64_t iterations = 0;
   double relative_residual = 0;
+  std::string reason;           // how a solve ended, where that is compared
   std::vector<TimePart> parts;  // of a solve on a GPU
 };
 
@@ -47,6 +48,7 @@ struct BenchRow {
   std::int64_t iterations = 0;
   double iteration_ratio = 0;  // to the first method of a comparison; 0: none
   double relative_residual = 0;
+  std::string reason;           // how a solve ended, where that is compared
   std::vector<TimePart> parts;  // of a solve on a GPU
   double upload_seconds = 0;    // of a solve on a GPU: the matrix copied there and nothing else, to hold set-up against
   std::vector<PeerTime> peers;  // with as many ranks as we have threads

@@ -99,6 +99,7 @@ Json peer_json(const PeerTime& peer, double our_seconds) {
     json["iterations"] = peer.iterations;
     json["relative_residual"] = peer.relative_residual;
   }
+  if (!peer.reason.empty()) json["reason"] = peer.reason;
   if (!peer.parts.empty()) json["parts"] = parts_json(peer.parts);
   return json;
 }
@@ -134,6 +135,7 @@ Json bench_row_json(const BenchRow& row) {
     if (row.iteration_ratio > 0) json["iteration_ratio"] = row.iteration_ratio;
     json["relative_residual"] = row.relative_residual;
   }
+  if (!row.reason.empty()) json["reason"] = row.reason;
   if (!row.parts.empty()) json["parts"] = parts_json(row.parts);
   if (row.upload_seconds > 0) json["upload_seconds"] = row.upload_seconds;
   json["peer"] = best ? Json(best->name + ", " + best->method) : Json(nullptr);
@@ -315,6 +317,7 @@ BenchRow bench_row_from(const Json& json) {
   row.iterations = field<std::int64_t>(json, "iterations");
   row.iteration_ratio = field<double>(json, "iteration_ratio");
   row.relative_residual = field<double>(json, "relative_residual");
+  row.reason = field<std::string>(json, "reason");
   row.parts = parts_from(json);
   row.upload_seconds = field<double>(json, "upload_seconds");
   for (const Json& one : field<Json>(json, "peers", Json::array())) {
@@ -328,6 +331,7 @@ BenchRow bench_row_from(const Json& json) {
     peer.analysis_seconds = field<double>(one, "analysis_seconds");
     peer.iterations = field<std::int64_t>(one, "iterations");
     peer.relative_residual = field<double>(one, "relative_residual");
+    peer.reason = field<std::string>(one, "reason");
     peer.parts = parts_from(one);
     row.peers.push_back(std::move(peer));
   }

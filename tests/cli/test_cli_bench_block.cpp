@@ -136,7 +136,7 @@ TEST_F(BenchBlock, WhatIsWrongIsSaid) {
     const char* says;
   };
   for (const auto& [line, says] :
-       {Refused{"bench block", "block needs --backend cuda"}, Refused{"bench trsv --matrices .", "--matrices is for block"},
+       {Refused{"bench block", "block needs --backend cuda"}, Refused{"bench trsv --matrices .", "--matrices is for block and matrices"},
         Refused{"bench block --backend cuda --column a100", "is for trsv and factor"},
         Refused{"bench block --backend cuda --matrices nowhere", "nowhere"}, Refused{"bench blok", "did you mean block?"}}) {
     const auto result = run(line);

@@ -9,6 +9,7 @@
 #include "echelon/base/error.hpp"
 #include "echelon/krylov/auto_solve.hpp"
 #include "echelon/precond/device_ilu.hpp"
+#include "echelon/precond/device_matched_ilu.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/gpu/needs_gpu.hpp"
@@ -300,6 +301,45 @@ TEST_F(DeviceKrylov, BlockCsrIsSolvedThere) {
     V x(A->rows(), 0.0);
     EXPECT_THROW((void)solve_automatically(A, b, x, request), Error);
   }
+}
+
+/// A shifted diagonal: zeros where pivots are looked for, and rows of very different size.
+BlockCsr<double> without_a_diagonal(std::int32_t n) {
+  std::vector<Triplet<double>> triplets;
+  for (std::int32_t i = 0; i < n; ++i) {
+    const double size = std::pow(10.0, i % 7 - 3);
+    triplets.push_back({i, (i + 1) % n, 4 * size});
+    triplets.push_back({i, (i + 5) % n, size});
+    triplets.push_back({i, (i * 7 + 3) % n, 0.5 * size});
+  }
+  return from_triplets<double>(n, n, triplets);
+}
+
+TEST_F(DeviceKrylov, MatchedRowsHaveTheBitsOfTheHost) {
+  const auto A = without_a_diagonal(997);
+  const Device gpu = Device::cuda();
+  V r(A.rows()), z(A.rows());
+  for (std::int64_t i = 0; i < r.size(); ++i) r[i] = std::sin(static_cast<double>(i));
+  for (const int fill : {0, 1, 5}) {
+    const MatchedIlu host(A, {.fill = fill});
+    const DeviceMatchedIlu there(A, {.fill = fill}, gpu);
+    EXPECT_EQ(there.report().ordering, host.report().ordering);
+    host.apply(r, z);
+    V on_gpu(A.rows(), gpu);
+    there.apply(r.to(gpu), on_gpu);
+    there.settle();
+    const V back = on_gpu.to(Device::host());
+    for (std::int64_t i = 0; i < r.size(); ++i) ASSERT_EQ(back[i], z[i]) << "fill " << fill << ", " << i;
+  }
+  SolveRequest request;
+  V on_host(A.rows(), 0.0), x(A.rows(), 0.0);
+  const AutoOutcome host = solve_automatically(&A, r, on_host, request);
+  EXPECT_TRUE(host.choice.match_rows);
+  request.device = gpu;
+  const AutoOutcome outcome = solve_automatically(&A, r, x, request);
+  EXPECT_TRUE(outcome.report.converged) << outcome.report.message;
+  EXPECT_EQ(outcome.choice.name(), host.choice.name());
+  EXPECT_NEAR(static_cast<double>(outcome.report.iterations), static_cast<double>(host.report.iterations), 1);
 }
 
 TEST_F(DeviceKrylov, BlockCsrThatIsAStencilIsSolvedOnItsGrid) {
