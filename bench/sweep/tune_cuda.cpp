@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times the GPU's sweeps with given tunings, to find what sweep_plan should choose. Each line of the input is
-//   stencil dof nx ny nz  ty tz  lines_a_thread history stages entries_a_stage groups border_groups poll_sleep [stored]
+//   stencil dof nx ny nz  ty tz  lines_a_thread history stages entries_a_stage groups border_groups poll_sleep [stored
+//   [blocks]]
 // with 0 for what the plan decides; two lines of output (lower, upper), percent of the copy bandwidth of the same run.
 // Answers are the business of tests/gpu: the coefficients here are all alike.
 #include <fmt/format.h>
@@ -38,6 +39,7 @@ Line parsed(const std::string& text) {
   if (!in) throw Error(ErrorCode::bad_argument, "not a line of a tuning: " + text);
   std::string stored;
   if (in >> stored) l.stored = stored;
+  in >> t.blocks;
   t.plain = l.shape.y < 0;
   l.shape.y = std::abs(l.shape.y);
   return l;
@@ -76,6 +78,10 @@ void measure(const Line& l, int repeats, double bandwidth, std::unique_ptr<Syste
   const int bytes = bytes_of(stored);
   WavefrontSweep<double> sweeps(on.order, {.stored = stored, .tuning = l.tuning});
   for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+    if (!l.tuning.plain && !sweeps.plan(triangle).pipelined) {
+      fmt::print("{} {}: {}\n", name, triangle == Triangle::lower ? "L" : "U", sweeps.plan(triangle).why_not);
+      continue;
+    }
     const auto once = [&] {
       if (triangle == Triangle::lower) {
         sweeps.lower(on.values.data(), on.r.data(), on.x.data());

@@ -7,6 +7,7 @@
 // for each entry, read and written; neighbours' U and D⁻¹ come from the caches.
 #pragma once
 
+#include "echelon/base/warp_barrier.cuh"
 #include "echelon/factor/wavefront_factor_block.cuh"
 
 namespace echelon {
@@ -64,8 +65,7 @@ class FactorRows {
     auto* items = reinterpret_cast<RowItem*>(tile.memory + shared.items);
     for (int n = threadIdx.x; n < v.item_count; n += blockDim.x) items[n] = v.items[n];
     for (int n = threadIdx.x; n < v.warps * v.center; n += blockDim.x) {
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(tile.memory + shared.barriers) + 8 * n)
-                   : "memory");
+      device::warp_barrier_init(device::shared_address(tile.memory + shared.barriers) + 8 * n, 1);
     }
     __syncthreads();
   }
@@ -94,8 +94,6 @@ class FactorRows {
   static constexpr int lines_a_warp = Shared::lines_a_warp;
   static constexpr unsigned all = ~0u;
 
-  __device__ static unsigned address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
-
   /// The warps that share rows.
   __device__ void meet() const {
     if (v_.groups == 1) {
@@ -105,18 +103,10 @@ class FactorRows {
     }
   }
   __device__ unsigned barrier(int m) const {
-    return address(tile_.memory + shared_.barriers) + 8 * (member_ * v_.center + m);
+    return device::shared_address(tile_.memory + shared_.barriers) + 8 * (member_ * v_.center + m);
   }
-  __device__ void show(int m) const {
-    __syncwarp();
-    if (lane_ == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier(m)) : "memory");
-  }
-  __device__ void await(int m) const {
-    asm volatile(
-        "{ .reg .pred p; L: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra D; bra L; D: }" ::"r"(barrier(m)),
-        "r"(parity_)
-        : "memory");
-  }
+  __device__ void show(int m) const { device::warp_arrives(barrier(m), lane_); }
+  __device__ void await(int m) const { device::barrier_wait(barrier(m), parity_); }
 
   __device__ void place(int line, int level) {
     const TileFrame& f = tile_.frame();
@@ -207,7 +197,7 @@ class FactorRows {
       const RowItem one = item(n);
       if (one.loaded >= 0) {
         const PointValues<T> from = one.kind == RowItem::begin ? own_ : neighbour(one.lower);
-        const unsigned to = address(stage(n)) + r_ * static_cast<int>(sizeof(T));
+        const unsigned to = device::shared_address(stage(n)) + r_ * static_cast<int>(sizeof(T));
         const T* value_of_column = value(from, one.loaded, 0);
         const bool used = lane_ < lines_a_warp * B;
 #pragma unroll

@@ -59,10 +59,7 @@ struct SweepLines {
 
   __device__ __forceinline__ Address stage() const { return own.ring + slot * v.plan.stage_bytes; }
   __device__ __forceinline__ void await_stage() const { barrier_wait(own.base + place::full + 8 * slot, phase); }
-  __device__ __forceinline__ void release_stage() const {
-    __syncwarp();
-    if (lane == 0) barrier_arrive(own.base + place::empty + 8 * slot);
-  }
+  __device__ __forceinline__ void release_stage() const { warp_arrives(own.base + place::empty + 8 * slot, lane); }
   __device__ __forceinline__ void advance(int by) {
     slot += by;
     while (slot >= v.plan.stages) {
@@ -107,8 +104,7 @@ struct SweepLines {
     for (int m = 0; m < M; ++m) {
       if (alive[m]) store(position[m] + now, on[m] ? sum[m] : V(0));
     }
-    __syncwarp();
-    if (lane == 0) barrier_arrive(own.base + place::done + 8 * (s & mask));
+    warp_arrives(own.base + place::done + 8 * (s & mask), lane);
 #pragma unroll
     for (int m = 0; m < M; ++m) {
       if (word_y[m] >= 0 && on[m]) store_word(words + word_y[m], bits_of(sum[m]), own.epoch);

@@ -125,8 +125,7 @@ __device__ __forceinline__ void fetch_borders(const WavefrontSweepView& v, const
       barrier_wait_idle(own.base + place::done + 8 * (last & mask), static_cast<unsigned>(last >> v.log_history) & 1);
     }
     if (q < count) store(at + (s & mask) * plan.plane_bytes, value);
-    __syncwarp();
-    if (lane == 0) barrier_arrive(own.base + place::border + 8 * (s & mask));
+    warp_arrives(own.base + place::border + 8 * (s & mask), lane);
     s += turn;
     value = next;
     here = next_here;

@@ -3,6 +3,7 @@
 // in the direction of the sweep.
 #pragma once
 
+#include "echelon/base/warp_barrier.cuh"
 #include "echelon/sweep/sweep_state.cuh"
 
 namespace echelon::device {
