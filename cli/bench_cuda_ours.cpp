@@ -60,7 +60,7 @@ class DeviceCase {
     return stencil.offsets().subspan(static_cast<std::size_t>(entries.begin), static_cast<std::size_t>(entries.count()));
   }
   std::vector<double> sampled(const std::function<void()>& work, const std::function<void()>& before = {}) const {
-    return bench::device_samples(1, plan.repeats, work, before);
+    return bench::device_samples(true, plan.repeats, work, before);
   }
 
  private:

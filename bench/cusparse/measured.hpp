@@ -30,9 +30,9 @@ int cusparse_main(const char* kind, int argc, char** argv, const Measure& measur
 inline double cusparse_seconds(const std::function<void()>& work, const std::function<void()>& before = {}) {
   constexpr double enough = 0.2;
   constexpr int most = 10;
-  const double first = median(device_samples(0, 1, work, before));
+  const double first = median(device_samples(false, 1, work, before));
   const int more = std::clamp(static_cast<int>(enough / first), 0, most);
-  return more == 0 ? first : median(device_samples(0, more, work, before));
+  return more == 0 ? first : median(device_samples(true, more, work, before));
 }
 
 /// Right-hand side and answer of a case on the GPU.

@@ -3,14 +3,18 @@
 
 namespace echelon::bench {
 
-std::vector<double> device_samples(int warm_ups, int repeats, const std::function<void()>& work,
+std::vector<double> device_samples(bool warm, int repeats, const std::function<void()>& work,
                                    const std::function<void()>& before) {
-  std::vector<double> samples;
-  for (int i = -warm_ups; i < repeats; ++i) {
+  const auto once = [&] {
     if (before) before();
-    const double seconds = device_measure()->seconds(work);
-    if (i >= 0) samples.push_back(seconds);
-  }
+    return device_measure()->seconds(work);
+  };
+  constexpr double warm_after = 0.02;
+  constexpr int most_warm_ups = 50;
+  double spent = 0;
+  for (int n = 0; warm && n < most_warm_ups && spent < warm_after; ++n) spent += once();
+  std::vector<double> samples;
+  for (int n = 0; n < repeats; ++n) samples.push_back(once());
   return samples;
 }
 

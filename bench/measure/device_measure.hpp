@@ -31,8 +31,9 @@ struct DeviceMeasure {
 /// Null without CUDA. Every function throws Error(device) naming the call that failed.
 const DeviceMeasure* device_measure();
 
-/// Times of `repeats` calls, after `warm_ups` that do not count; `before` is called before each, outside the time.
-std::vector<double> device_samples(int warm_ups, int repeats, const std::function<void()>& work,
+/// Times of `repeats` calls; `before` is called before each, outside the time. `warm`: after calls for a fiftieth of a
+/// second that do not count, since a GPU that was idle takes 5 to 8 % longer at first.
+std::vector<double> device_samples(bool warm, int repeats, const std::function<void()>& work,
                                    const std::function<void()>& before = {});
 
 }  // namespace echelon::bench

@@ -10,6 +10,7 @@
 
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/cuda_check.cuh"
+#include "echelon/base/device_pool.cuh"
 #include "echelon/base/error.hpp"
 #include "echelon/base/fma.hpp"
 #include "echelon/base/staged_upload.cuh"
@@ -44,24 +45,7 @@ std::int64_t free_bytes(int device) {
   select(device);
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-  return static_cast<std::int64_t>(free);
-}
-
-void* allocate(int device, std::size_t bytes) {
-  select(device);
-  void* pointer = nullptr;
-  const auto status = cudaMalloc(&pointer, bytes);
-  if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
-    return nullptr;
-  }
-  check(status, "cudaMalloc");
-  return pointer;
-}
-
-void release(int device, void* pointer) {
-  cudaSetDevice(device);
-  cudaFree(pointer);
+  return static_cast<std::int64_t>(free + pool_unused_bytes(device));
 }
 
 void copy(int device, void* to, const void* from, std::size_t bytes, CopyKind kind) {
@@ -110,12 +94,12 @@ double dot(int device, const double* x, const double* y, std::int64_t n) {
   if (n == 0) return 0;
   select(device);
   const std::int64_t chunks = reduction::chunks(n);
-  double* partial = static_cast<double*>(allocate(device, static_cast<std::size_t>(chunks) * sizeof(double)));
+  double* partial = static_cast<double*>(pool_allocate(device, static_cast<std::size_t>(chunks) * sizeof(double)));
   if (!partial) throw Error(ErrorCode::out_of_memory, "dot: no device memory for the partial sums");
   dot_kernel<<<static_cast<int>(chunks), reduction::lanes>>>(x, y, n, partial);
   std::vector<double> host(static_cast<std::size_t>(chunks));
   const auto status = cudaMemcpy(host.data(), partial, host.size() * sizeof(double), cudaMemcpyDeviceToHost);
-  release(device, partial);
+  pool_release(device, partial);
   check(status, "dot");
   return reduction::tree_sum(host.data(), chunks);
 }
@@ -137,13 +121,13 @@ __global__ void largest_kernel(const double* x, std::int64_t n, unsigned long lo
 
 double largest(int device, const double* x, std::int64_t n) {
   if (n == 0) return 0;
-  auto* top = static_cast<unsigned long long*>(allocate(device, sizeof(unsigned long long)));
+  auto* top = static_cast<unsigned long long*>(pool_allocate(device, sizeof(unsigned long long)));
   if (!top) throw Error(ErrorCode::out_of_memory, "largest: no device memory for one number");
   auto status = cudaMemset(top, 0, sizeof(*top));
   largest_kernel<<<std::min(blocks_for(n), largest_blocks), threads_a_block>>>(x, n, top);
   double found = 0;
   if (status == cudaSuccess) status = cudaMemcpy(&found, top, sizeof(found), cudaMemcpyDeviceToHost);
-  release(device, top);
+  pool_release(device, top);
   check(status, "largest");
   return found;
 }
@@ -168,8 +152,8 @@ void scaled_gather(int device, const ScaledGather& what) {
 }
 
 double copy_bandwidth(int device) {
-  void* from = allocate(device, bandwidth_bytes);
-  void* to = allocate(device, bandwidth_bytes);
+  void* from = pool_allocate(device, bandwidth_bytes);
+  void* to = pool_allocate(device, bandwidth_bytes);
   cudaEvent_t start = nullptr, stop = nullptr;
   double best = 0;
   if (from && to && cudaEventCreate(&start) == cudaSuccess && cudaEventCreate(&stop) == cudaSuccess) {
@@ -186,8 +170,8 @@ double copy_bandwidth(int device) {
   }
   if (start) cudaEventDestroy(start);
   if (stop) cudaEventDestroy(stop);
-  release(device, from);
-  release(device, to);
+  pool_release(device, from);
+  pool_release(device, to);
   check(cudaGetLastError(), "copy_bandwidth");
   return best;
 }
@@ -212,7 +196,7 @@ double seconds(int device, const std::function<void()>& launches) {
 }  // namespace
 
 const CudaBackend* cuda_backend() {
-  static const CudaBackend table{device_count, device_name, free_bytes, allocate,      release,        copy,   fill,
+  static const CudaBackend table{device_count, device_name, free_bytes, pool_allocate, pool_release,   copy,   fill,
                                  dot,          largest,     axpy,       scaled_gather, copy_bandwidth, seconds};
   return &table;
 }

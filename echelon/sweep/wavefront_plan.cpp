@@ -26,7 +26,7 @@ int power_of_two_from(int n) {
 
 /// As measured; fewer when they would leave lanes without a line.
 int lines_a_thread(int lines, int entries, int dof) {
-  int n = entries <= 3 ? (dof == 1 ? 4 : dof <= 6 ? 2 : 1) : entries <= 6 && dof <= 3 ? 2 : 1;
+  int n = entries <= 3 ? (dof == 1 ? 4 : dof <= 6 ? 2 : 1) : dof == 1 || (entries <= 6 && dof <= 3) ? 2 : 1;
   while (n > 1 && warp / dof * (n / 2) >= lines) n /= 2;
   return n;
 }
@@ -89,6 +89,7 @@ TileShape sweep_tile_shape(const Grid& grid, const Stencil& stencil, int dof) {
   if (dof == 2) return some ? TileShape{16, 8} : reach_z > 1 ? TileShape{8, 8} : TileShape{16, 4};
   if (dof == 3) return some ? TileShape{8, 8} : TileShape{8, 4};
   if (dof == 4) return few ? TileShape{8, 8} : some ? TileShape{8, 4} : TileShape{4, 4};
+  if (dof == 5 && !some) return {4, 4};
   if (dof <= 6) return few ? TileShape{8, 4} : some ? TileShape{4, 4} : TileShape{4, 2};
   return few ? TileShape{4, 4} : TileShape{4, 2};
 }
@@ -152,7 +153,7 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
     return (groups == 1 || groups * plan.pieces <= plan.stages) &&
            groups * plan.warps + borders * plan.border_warps <= most_warps;
   };
-  plan.groups = wish.groups > 0 ? wish.groups : b == 2 || (b == 1 && count <= 3) ? 3 : 2;
+  plan.groups = wish.groups > 0 ? wish.groups : b == 2 || (b == 1 && (count <= 3 || count > 6)) ? 3 : 2;
   while (plan.groups > 2 && !fits(plan.groups, enough_border_groups)) --plan.groups;
   while (plan.groups > 1 && !fits(plan.groups, 1)) --plan.groups;
   plan.border_groups = wish.border_groups > 0 ? wish.border_groups : most_border_groups;
