@@ -8,6 +8,7 @@
 #include "bench/measure/device_measure.hpp"
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/sweep/queued_triangles.hpp"
 
 namespace echelon::bench {
 namespace {
@@ -66,18 +67,45 @@ class TimedOperator final : public Operator<double> {
   Stopwatch& watch_;
 };
 
+class TimedTriangles final : public QueuedTriangles<double> {
+ public:
+  TimedTriangles(std::unique_ptr<QueuedTriangles<double>> of, Stopwatch& sweeps, Stopwatch& products)
+      : of_(std::move(of)), sweeps_(sweeps), products_(products) {}
+  void lower(const V& r, V& x) override {
+    sweeps_.time([&] { of_->lower(r, x); });
+  }
+  void upper(const V& r, V& x) override {
+    sweeps_.time([&] { of_->upper(r, x); });
+  }
+  void lower_product(const V& g, V& r) override {
+    products_.time([&] { of_->lower_product(g, r); });
+  }
+  void diagonals(V& inverse, V& of_matrix) override { of_->diagonals(inverse, of_matrix); }
+
+ private:
+  std::unique_ptr<QueuedTriangles<double>> of_;
+  Stopwatch &sweeps_, &products_;
+};
+
+/// What M can do together with A it is asked with the A that it knows.
 class TimedPreconditioner final : public Preconditioner<double> {
  public:
-  TimedPreconditioner(const Preconditioner<double>& of, Stopwatch& watch) : of_(of), watch_(watch) {}
+  TimedPreconditioner(const Preconditioner<double>& of, const Operator<double>& A, Stopwatch& sweeps, Stopwatch& products)
+      : of_(of), A_(A), sweeps_(sweeps), products_(products) {}
   void apply(const Vector<double>& r, Vector<double>& z) const override {
-    watch_.time([&] { of_.apply(r, z); });
+    sweeps_.time([&] { of_.apply(r, z); });
   }
   void settle() const override { of_.settle(); }
   const FactorReport& report() const override { return of_.report(); }
+  std::unique_ptr<QueuedTriangles<double>> queued_triangles(const Operator<double>&) const override {
+    auto found = of_.queued_triangles(A_);
+    return found ? std::make_unique<TimedTriangles>(std::move(found), sweeps_, products_) : nullptr;
+  }
 
  private:
   const Preconditioner<double>& of_;
-  Stopwatch& watch_;
+  const Operator<double>& A_;
+  Stopwatch &sweeps_, &products_;
 };
 
 }  // namespace
@@ -91,7 +119,7 @@ TimedSolve timed_solve(const BenchCase& one, const Operator<double>& A, const Ve
   cuda_backend()->fill(x.device().index, x.data(), x.size(), 0);
   Stopwatch products, sweeps;
   const TimedOperator timed_A(A, products);
-  const TimedPreconditioner timed_M(M, sweeps);
+  const TimedPreconditioner timed_M(M, A, sweeps, products);
   TimedSolve result;
   result.seconds = device_measure()->seconds([&] { result.report = solve(one.solver, timed_A, b, x, timed_M, options); });
   if (!result.report.converged) {

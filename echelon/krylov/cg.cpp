@@ -14,6 +14,8 @@ namespace {
 
 /// Beside the frame's: its residual is the recurrence's too, until `check` writes b − A x there.
 constexpr std::int64_t own_vectors = 3;
+/// On a GPU Eisenstat's form keeps two diagonals besides.
+constexpr std::int64_t queued_diagonals = 2;
 /// In exact arithmetic n iterations suffice, and until then the residual owes no progress.
 constexpr std::int64_t shortest_window = 500, longest_window = 20000;
 
@@ -70,16 +72,19 @@ void end_not_positive(SolveFrame& s, bool preconditioner, double value) {
 Report cg(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
           const KrylovOptions& options) {
   require_right_side("cg", options);
-  SolveFrame s("cg", A, b, x, M, options, 1, own_vectors * A.kept_size() * 8);
+  const std::int64_t diagonals = A.device().is_host() || options.cg_form == CgForm::plain ? 0 : queued_diagonals;
+  SolveFrame s("cg", A, b, x, M, options, 1, (own_vectors + diagonals) * A.kept_size() * 8);
   s.stagnation_window = std::clamp(2 * s.n, shortest_window, longest_window);
   s.report.cg_form = "plain";
   if (s.ended()) return s.finish();
   const bool asked = options.cg_form == CgForm::eisenstat;
-  const auto shared =
-      options.cg_form == CgForm::plain ? nullptr : s.shared_triangles(asked ? "the Eisenstat form" : nullptr);
-  if (shared) {
+  const char* form = asked ? "the Eisenstat form" : nullptr;
+  const bool may = options.cg_form != CgForm::plain, on_gpu = s.ops.on_gpu();
+  if (const auto shared = may && !on_gpu ? s.shared_triangles(form) : nullptr) {
     run_eisenstat_cg(s, *shared);
-  } else if (s.ops.on_gpu() && !options.communicator) {
+  } else if (const auto queued = may && on_gpu ? s.queued_triangles(form) : nullptr) {
+    run_queued_eisenstat_cg(s, *queued);
+  } else if (on_gpu && !options.communicator) {
     run_queued_cg(s);
   } else {
     iterate(s);

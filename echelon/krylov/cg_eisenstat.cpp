@@ -3,52 +3,12 @@
 // p̂ = Ũ p the iterates are those of plain CG, and L̃⁻¹ A p = D p + y comes with the two sweeps (sweep/shared_triangles.hpp):
 //   p̂ ← g + (ρ/ρ₋) p̂,  t = Ũ⁻¹ p̂,  y = L̃⁻¹(p̂ − (2D − D_A) t),  α = ρ / p̂'(t + D⁻¹y),  x ← x + α t,  g ← g − α (D t + y).
 // ρ = g'D⁻¹g = r'M⁻¹r is at hand in every iteration, ‖r‖ = ‖L̃ g‖ costs a pass and is formed when NormWatch asks for it.
-#include <algorithm>
 #include <cmath>
 
 #include "echelon/krylov/cg_forms.hpp"
+#include "echelon/krylov/norm_watch.hpp"
 
 namespace echelon {
-namespace {
-
-/// ‖r‖ between two reconstructions: √ρ times the ratio of the two at the last one. Reconstructed after 1, 2, 4, … iterations
-/// and then every 16, sooner where the ratio moves, and always when the estimate is so near the tolerance that the ratio,
-/// moving as it did, could make the difference.
-class NormWatch {
- public:
-  void start(double norm, double rho) {
-    ratio_ = norm / std::sqrt(rho);
-    interval_ = 1;
-    age_ = 0;
-    drift_ = widest_drift;
-  }
-  double estimate(double rho) const { return ratio_ * std::sqrt(rho); }
-  /// Whether the estimate does for this iteration.
-  bool holds(const SolveFrame& s, double rho) {
-    // Outside this range √ρ has lost its digits, or is none.
-    if (!(rho > 1e-280 && rho < 1e300)) return false;
-    return ++age_ < interval_ && !s.seems_converged(estimate(rho) / drift_);
-  }
-  void reconstructed(double norm, double rho) {
-    const double before = estimate(rho);
-    const double moved = norm > before ? norm / before : before / norm;
-    if (!std::isfinite(moved)) return start(norm, rho);
-    interval_ = moved < 1.1   ? std::min(2 * interval_, longest_interval)
-                : moved > 1.5 ? std::max(interval_ / 2, 1)
-                              : interval_;
-    drift_ = std::min(std::max(least_drift, moved * moved), widest_drift);
-    ratio_ = norm / std::sqrt(rho);
-    age_ = 0;
-  }
-
- private:
-  static constexpr int longest_interval = 16;
-  static constexpr double least_drift = 1.25, widest_drift = 4;
-  double ratio_ = 1, drift_ = widest_drift;
-  int interval_ = 1, age_ = 0;
-};
-
-}  // namespace
 
 void run_eisenstat_cg(SolveFrame& s, SharedTriangles<double>& shared) {
   s.report.cg_form = "eisenstat";

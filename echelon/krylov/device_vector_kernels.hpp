@@ -48,6 +48,27 @@ struct DeviceBasisTable {
   void (*pair_subtract)(const DeviceSums& at, ColumnsView<double> V, const PairStep& step, double* w1, double* w2);
 };
 
+/// Between the sweeps of Eisenstat's form (cg_eisenstat_queued.cpp).
+struct EisenstatImage {
+  const double *excess, *p, *t;
+  double* y;
+};
+struct EisenstatUpdate {
+  const double *inverse, *t, *y;
+  double *x, *g;
+};
+
+struct DeviceEisenstatKernels {
+  /// g'D⁻¹g
+  void (*weighted_square)(const DeviceSums& at, const double* inverse, const double* g);
+  /// y ← p − excess t; t·(p + y), which is t'A t when A is symmetric
+  void (*right_side)(const DeviceSums& at, const EisenstatImage& image);
+  /// x ← x + alpha t, g ← g − alpha (D t + y); g'D⁻¹g. x and g stay unless alpha is a positive number over a positive one.
+  void (*update)(const DeviceSums& at, DeviceScalar alpha, const EisenstatUpdate& to);
+  /// diagonal ← 2 / inverse − diagonal
+  void (*excess)(const DeviceSums& at, const double* inverse, double* diagonal);
+};
+
 /// As in vector_kernels.hpp, on whole vectors; what is returned there is in `totals` here.
 struct DeviceVectorKernels {
   void (*dot)(const DeviceSums& at, const double* x, const double* y);
@@ -64,6 +85,7 @@ struct DeviceVectorKernels {
   void (*bicgstab_direction)(const DeviceSums& at, double beta, double omega, const double* r, const double* v, double* p);
   void (*bicgstab_update)(const DeviceSums& at, const BicgstabStep& step);
   DeviceBasisTable basis;
+  DeviceEisenstatKernels eisenstat;
 
   /// Numbers of `partial` that one sum takes for vectors of this length.
   std::int64_t (*parts)(std::int64_t n);
@@ -81,7 +103,8 @@ struct DeviceVectorKernels {
 
 /// Null when the build has no CUDA.
 const DeviceVectorKernels* device_vector_kernels();
-/// Its part on bases; only where there is CUDA.
+/// Its parts; only where there is CUDA.
 DeviceBasisTable device_basis_kernels();
+DeviceEisenstatKernels device_eisenstat_kernels();
 
 }  // namespace echelon

@@ -66,6 +66,22 @@ void QueuedSums::cg_direction(const Turn& turn, const Vector<double>& z, Vector<
   work_.run().cg_direction(work_.at(), {scalar(turn.alpha), scalar(turn.beta), z.data(), p.data(), x.data()});
 }
 
+void QueuedSums::weighted_square(const Vector<double>& inverse, const Vector<double>& g, int slot) const {
+  work_.run().eisenstat.weighted_square(into(slot), inverse.data(), g.data());
+}
+
+void QueuedSums::excess(const Vector<double>& inverse, Vector<double>& diagonal) const {
+  work_.run().eisenstat.excess(work_.at(), inverse.data(), diagonal.data());
+}
+
+void QueuedSums::eisenstat_right_side(const EisenstatImage& image, int slot) const {
+  work_.run().eisenstat.right_side(into(slot), image);
+}
+
+void QueuedSums::eisenstat_update(Quotient alpha, const EisenstatUpdate& to, int slot) const {
+  work_.run().eisenstat.update(into(slot), scalar(alpha), to);
+}
+
 DeviceScalar QueuedSums::scalar(Quotient a) const { return {0, kept_.data() + a.over, kept_.data() + a.under}; }
 
 void QueuedSums::set_mark() const { work_.run().set_mark(work_.at().device, mark_.get()); }

@@ -54,6 +54,14 @@ class QueuedSums {
   /// x ← x + alpha p and then p ← z + beta p.
   void cg_direction(const Turn& turn, const Vector<double>& z, Vector<double>& p, Vector<double>& x) const;
 
+  /// g'D⁻¹g
+  void weighted_square(const Vector<double>& inverse, const Vector<double>& g, int slot) const;
+  /// diagonal ← 2 / inverse − diagonal
+  void excess(const Vector<double>& inverse, Vector<double>& diagonal) const;
+  /// What stands between the sweeps of Eisenstat's form (device_vector_kernels.hpp).
+  void eisenstat_right_side(const EisenstatImage& image, int slot) const;
+  void eisenstat_update(Quotient alpha, const EisenstatUpdate& to, int slot) const;
+
   void set_mark() const;
   /// Until all before the mark is done; `scalars` is how many slots will be read.
   void await_mark(int scalars) const;

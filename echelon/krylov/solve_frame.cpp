@@ -206,14 +206,23 @@ void SolveFrame::precondition(const V& r, V& z) {
 }
 
 std::unique_ptr<SharedTriangles<double>> SolveFrame::shared_triangles(const char* form) const {
-  const bool alone = !projected_ && !options.communicator;
-  auto found = alone ? M_.shared_triangles(A_) : nullptr;
-  if (found || !form) return found;
+  auto found = alone() ? M_.shared_triangles(A_) : nullptr;
+  if (!found && form) refuse_form(form);
+  return found;
+}
+
+std::unique_ptr<QueuedTriangles<double>> SolveFrame::queued_triangles(const char* form) const {
+  auto found = alone() ? M_.queued_triangles(A_) : nullptr;
+  if (!found && form) refuse_form(form);
+  return found;
+}
+
+void SolveFrame::refuse_form(const char* form) const {
   throw Error(
       ErrorCode::bad_argument,
       fmt::format("{} needs an ILU(0) or IC(0) of this very matrix whose triangles are the matrix' own (star5, star7 "
                   "and the like, one unknown a point, natural order){}",
-                  form, alone ? "" : ", without a null space or a communicator"));
+                  form, alone() ? "" : ", without a null space or a communicator"));
 }
 
 void SolveFrame::end(Reason reason, std::string message) {

@@ -13,6 +13,7 @@
 #include "echelon/krylov/krylov.hpp"
 #include "echelon/krylov/vector_ops.hpp"
 #include "echelon/report/timer.hpp"
+#include "echelon/sweep/queued_triangles.hpp"
 #include "echelon/sweep/shared_triangles.hpp"
 
 namespace echelon {
@@ -60,6 +61,8 @@ class SolveFrame {
   /// A and M together, where they share their triangles and nothing else (null space, communicator) comes between. When
   /// there is none and `form` is not null, throws Error(bad_argument) saying that it was asked for.
   std::unique_ptr<SharedTriangles<double>> shared_triangles(const char* form) const;
+  /// The same on a GPU.
+  std::unique_ptr<QueuedTriangles<double>> queued_triangles(const char* form) const;
 
   bool ended() const { return ended_; }
   void end(Reason reason, std::string message);
@@ -92,6 +95,9 @@ class SolveFrame {
   double true_residual();
   /// Reason by which `norm` meets the tolerance, if it does.
   bool meets(double norm, double norm_x, Reason& reason) const;
+  /// Nothing but A and M is there.
+  bool alone() const { return !projected_ && !options.communicator; }
+  [[noreturn]] void refuse_form(const char* form) const;
 
   const Operator<double>& A_;
   const Preconditioner<double>& M_;

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of device_vector_kernels.hpp; what works on a basis is in basis_kernels_cuda.cu.
 // Bytes an element: dot 16, axpy 24, cg_update 48, cg_residual 24, cg_direction 40.
+#include "echelon/krylov/device_scalar_cuda.cuh"
+#include "echelon/krylov/map_cuda.cuh"
 #include "echelon/krylov/reduction_cuda.cuh"
 
 namespace echelon {
 namespace {
 
+using device::map;
+using device::Nothing;
 using device::reduce;
-
-constexpr int map_threads = 256, map_together = 4;
-
-/// The number a factor stands for.
-__device__ __forceinline__ double value_of(const DeviceScalar& a) { return a.over ? *a.over / *a.under : a.value; }
-
-/// A number over a number, both positive and finite; what the host has is taken as it is.
-__device__ __forceinline__ bool positive(const DeviceScalar& a) {
-  return !a.over || (*a.over > 0 && *a.under > 0 && isfinite(*a.over) && isfinite(*a.under));
-}
-
-struct Nothing {};
+using device::Step;
+using device::value_of;
 
 struct Dot {
   static constexpr int sums = 1;
@@ -59,12 +53,6 @@ struct ScaledSquare {
   }
 };
 
-/// A step length, and whether it may be taken.
-struct Step {
-  double alpha;
-  bool valid;
-};
-
 struct CgUpdate {
   static constexpr int sums = 1;
   DeviceScalar a;
@@ -73,7 +61,7 @@ struct CgUpdate {
   struct Loaded {
     double p, q, x, r;
   };
-  __device__ Step start() const { return {value_of(a), positive(a)}; }
+  __device__ Step start() const { return device::step_of(a); }
   __device__ Loaded load(std::int64_t i) const { return {p[i], q[i], x[i], r[i]}; }
   __device__ void use(std::int64_t i, const Loaded& in, const Step& by, double (&sum)[sums]) const {
     const double left = by.valid ? fma(-by.alpha, in.q, in.r) : in.r;
@@ -93,7 +81,7 @@ struct CgResidual {
   struct Loaded {
     double q, r;
   };
-  __device__ Step start() const { return {value_of(a), positive(a)}; }
+  __device__ Step start() const { return device::step_of(a); }
   __device__ Loaded load(std::int64_t i) const { return {q[i], r[i]}; }
   __device__ void use(std::int64_t i, const Loaded& in, const Step& by, double (&sum)[sums]) const {
     const double left = by.valid ? fma(-by.alpha, in.q, in.r) : in.r;
@@ -122,31 +110,6 @@ struct BicgstabUpdate {
   }
 };
 
-/// Work has Loaded, start(), load(i) and use(i, loaded, shared).
-template <class Work>
-__global__ void __launch_bounds__(map_threads) map_kernel(const __grid_constant__ Work work, std::int64_t n) {
-  const auto shared = work.start();
-  const std::int64_t first = blockIdx.x * std::int64_t{map_threads} * map_together + threadIdx.x;
-  typename Work::Loaded in[map_together];
-#pragma unroll
-  for (int k = 0; k < map_together; ++k) {
-    if (first + k * map_threads < n) in[k] = work.load(first + k * map_threads);
-  }
-#pragma unroll
-  for (int k = 0; k < map_together; ++k) {
-    if (first + k * map_threads < n) work.use(first + k * map_threads, in[k], shared);
-  }
-}
-
-template <class Work>
-void map(const DeviceSums& at, const Work& work, const char* what) {
-  if (at.n == 0) return;
-  device::select(at);
-  constexpr std::int64_t a_block = std::int64_t{map_threads} * map_together;
-  map_kernel<<<static_cast<unsigned>((at.n + a_block - 1) / a_block), map_threads>>>(work, at.n);
-  check_cuda(cudaGetLastError(), what);
-}
-
 /// y ← y + a x
 struct Axpy {
   double a;
@@ -174,7 +137,7 @@ struct CgSolution {
   const double* p;
   double* x;
   using Loaded = Dot::Loaded;
-  __device__ Step start() const { return {value_of(a), positive(a)}; }
+  __device__ Step start() const { return device::step_of(a); }
   __device__ Loaded load(std::int64_t i) const { return {p[i], x[i]}; }
   __device__ void use(std::int64_t i, const Loaded& in, const Step& by) const {
     if (by.valid) x[i] = fma(by.alpha, in.x, in.y);
@@ -268,11 +231,27 @@ void release_mark(void* mark) { cudaEventDestroy(static_cast<cudaEvent_t>(mark))
 }  // namespace
 
 const DeviceVectorKernels* device_vector_kernels() {
-  static const DeviceVectorKernels table{dot,          dot_and_square,     scaled_square,   axpy,
-                                         xpay,         cg_update,          cg_residual,     cg_solution,
-                                         cg_direction, bicgstab_direction, bicgstab_update, device_basis_kernels(),
-                                         parts,        allocate_totals,    release_totals,  wait,
-                                         make_mark,    set_mark,           await_mark,      release_mark};
+  static const DeviceVectorKernels table{dot,
+                                         dot_and_square,
+                                         scaled_square,
+                                         axpy,
+                                         xpay,
+                                         cg_update,
+                                         cg_residual,
+                                         cg_solution,
+                                         cg_direction,
+                                         bicgstab_direction,
+                                         bicgstab_update,
+                                         device_basis_kernels(),
+                                         device_eisenstat_kernels(),
+                                         parts,
+                                         allocate_totals,
+                                         release_totals,
+                                         wait,
+                                         make_mark,
+                                         set_mark,
+                                         await_mark,
+                                         release_mark};
   return &table;
 }
 

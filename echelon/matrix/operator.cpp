@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "echelon/sweep/queued_triangles.hpp"
 #include "echelon/sweep/shared_triangles.hpp"
 
 namespace echelon {
@@ -20,6 +21,11 @@ double Operator<T>::norm_inf() const {
 
 template <class T>
 std::unique_ptr<SharedTriangles<T>> Preconditioner<T>::shared_triangles(const Operator<T>&) const {
+  return nullptr;
+}
+
+template <class T>
+std::unique_ptr<QueuedTriangles<T>> Preconditioner<T>::queued_triangles(const Operator<T>&) const {
   return nullptr;
 }
 

@@ -14,6 +14,8 @@ namespace echelon {
 
 template <class T>
 class SharedTriangles;
+template <class T>
+class QueuedTriangles;
 
 template <class T>
 class Operator {
@@ -55,6 +57,8 @@ class Preconditioner {
   /// What M can do together with A when it was made from the values that A has now and shares A's triangles
   /// (sweep/shared_triangles.hpp); null otherwise. It refers to both.
   virtual std::unique_ptr<SharedTriangles<T>> shared_triangles(const Operator<T>& A) const;
+  /// The same on a GPU (sweep/queued_triangles.hpp).
+  virtual std::unique_ptr<QueuedTriangles<T>> queued_triangles(const Operator<T>& A) const;
 };
 
 /// A matrix given by the function y = A x.

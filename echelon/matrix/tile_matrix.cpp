@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -149,6 +150,22 @@ void grow_on_host(const TileProductView& from, const int* source, int entries, d
   }
 }
 
+void entry_on_host(const TileProductView& from, int entry, double padding, double* to) {
+  for (int t = 0; t < from.vector.tiles.count; ++t) {
+    const Tile& tile = from.vector.tiles.tiles[t];
+    for (int l = 0; l < tile.levels; ++l) {
+      const auto run = tile_product::entry_run(from, t, tile.first_level + l, entry);
+      std::copy_n(from.values + run.from, run.points, to + run.to);
+      std::fill_n(to + run.to + run.points, run.length - run.points, padding);
+    }
+  }
+}
+
+std::uint64_t next_stamp() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 std::int64_t matrix_bytes(const StructMatrix<double>& A) { return static_cast<std::int64_t>(A.values().size()) * 8; }
 
 }  // namespace
@@ -164,6 +181,10 @@ TileMatrix::TileMatrix(const StructMatrix<double>& A, int fill, Device device)
   values_ = Array<double>(order_.matrix_scalars(), device);
   const std::vector<TileNeighbour> neighbours = neighbours_of(order_);
   neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(neighbours)).to(device);
+  std::vector<TileNeighbour> lower = neighbours;
+  for (std::size_t e = static_cast<std::size_t>(stencil().center()); e < lower.size(); ++e)
+    lower[e].y = order_.vector().front.ny;
+  lower_neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(lower)).to(device);
   window_ = window_of(order_, neighbours);
   const LayoutView& layout = order_.vector();
   const int columns = layout.tiles.shape.z + 1;
@@ -195,6 +216,7 @@ void TileMatrix::assign(const StructMatrix<double>& A) {
   Array<double> user(static_cast<std::int64_t>(host.size()), device());
   copy_bytes(user.data(), device(), host.data(), Device::host(), user.bytes());
   conversion_.matrix_to_tiles(user, values_);
+  stamp_ = next_stamp();
 }
 
 void TileMatrix::check_vector(const char* what, const V& v) const {
@@ -240,6 +262,24 @@ void TileMatrix::careful_residual(const V& b, const V& x, V& r) const {
   v.b = b.data();
   if (device().is_host()) return rows_on_host<tile_product::CarefulSum>(v);
   kernels().careful_residual(device().index, v);
+}
+
+void TileMatrix::unit_lower_product(const double* values, const V& g, V& r) const {
+  TileProductView v = view(g, r);
+  v.neighbours = lower_neighbours_.data();
+  v.values = values;
+  v.b = g.data();
+  if (device().is_host()) return rows_on_host<tile_product::AddedSum>(v);
+  kernels().added(device().index, v);
+}
+
+void TileMatrix::diagonal(const double* values, double padding, V& to) const {
+  check_vector("the diagonal", to);
+  if (dof() != 1) throw Error(ErrorCode::bad_argument, fmt::format("a diagonal of blocks of {}", dof()));
+  TileProductView from = matrix_view();
+  from.values = values;
+  if (device().is_host()) return entry_on_host(from, stencil().center(), padding, to.data());
+  kernels().entry(device().index, from, stencil().center(), padding, to.data());
 }
 
 double TileMatrix::norm_inf() const {

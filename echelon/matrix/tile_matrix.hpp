@@ -5,6 +5,7 @@
 // Every row is summed as in user order: same bits. Bytes a point: 8 b² an entry and 16 b, and 4 a ẑ of a (tile, level).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "echelon/matrix/operator.hpp"
@@ -45,6 +46,14 @@ class TileMatrix final : public Operator<double> {
   /// Values for the grown stencil in the order of the same tiles, entries that A lacks as zero: what a factorization begins
   /// with. Queued on a GPU.
   void grow(const TileOrder& grown, double* values) const;
+  /// r = (I + L) g with L the strict lower entries of `values`, which stand in this matrix' order; r is another vector.
+  /// Queued on a GPU.
+  void unit_lower_product(const double* values, const V& g, V& r) const;
+  /// to ← the diagonal of such values, and `padding` where there is no point; one unknown a point. Queued on a GPU.
+  void diagonal(const double* values, double padding, V& to) const;
+  const double* values() const { return values_.data(); }
+  /// Another one with every assignment of values; no two matrices have the same.
+  std::uint64_t stamp() const { return stamp_; }
   std::int64_t bytes() const { return values_.bytes() + line_zero_.bytes() + order_.bytes(); }
 
  private:
@@ -57,7 +66,9 @@ class TileMatrix final : public Operator<double> {
   TileOrder order_;
   TileConversion conversion_;
   Array<double> values_;
+  std::uint64_t stamp_ = 0;
   Array<TileNeighbour> neighbours_;
+  Array<TileNeighbour> lower_neighbours_;  // the others outside of every grid
   Array<unsigned> line_zero_;
   TileWindow window_;
   mutable Array<int> growth_;  // entry of A for each of the grown stencil, −1 without; as last asked for

@@ -22,6 +22,15 @@ struct PlainSum {
   ECHELON_FN double result() const { return sum; }
 };
 
+/// y = b + A x
+struct AddedSum {
+  static constexpr bool reads_x = true, wide = false;
+  double sum;
+  ECHELON_FN AddedSum(const TileProductView& view, std::int64_t at) : sum(view.b[at]) {}
+  ECHELON_FN void add(double a, double x) { sum = fma(a, x, sum); }
+  ECHELON_FN double result() const { return sum; }
+};
+
 /// r = b − A x
 struct CarefulSum {
   static constexpr bool reads_x = true, wide = true;  // needs many registers
@@ -206,6 +215,20 @@ ECHELON_FN void row(const TileProductView& v, const Walk& walk, int level, int r
     }
   }
   v.y[at] = sum.result();
+}
+
+/// Where a (tile, level) keeps one entry of scalar points, in the matrix and in a vector.
+struct EntryRun {
+  std::int64_t from, to;
+  int points, length;  // `length` with padding
+};
+ECHELON_FN EntryRun entry_run(const TileProductView& v, int ticket, int level, int entry) {
+  const TileView& tiles = v.vector.tiles;
+  const Tile tile = tiles.tiles[ticket];
+  const std::int64_t run = v.vector.first_run[ticket] + (level - tile.first_level), start = v.vector.run_start[run];
+  const auto length = static_cast<int>(v.vector.run_start[run + 1] - start);
+  return {start * v.entries + std::int64_t{entry} * length, start, tiles.lines_before(tile, level, tiles.end_z(tile)),
+          length};
 }
 
 /// The table's part of one run; `line_zero` is that of its first ẑ.

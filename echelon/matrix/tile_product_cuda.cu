@@ -126,6 +126,16 @@ __global__ void grow_kernel(const __grid_constant__ TileProductView from, const 
   }
 }
 
+/// A block of threads a tile, a warp a level.
+__global__ void entry_kernel(const __grid_constant__ TileProductView from, int entry, double padding, double* to) {
+  const Tile tile = from.vector.tiles.tiles[blockIdx.x];
+  const int warps = static_cast<int>(blockDim.x) / warp, lane = static_cast<int>(threadIdx.x) % warp;
+  for (int l = static_cast<int>(threadIdx.x) / warp; l < tile.levels; l += warps) {
+    const auto run = tile_product::entry_run(from, static_cast<int>(blockIdx.x), tile.first_level + l, entry);
+    for (int n = lane; n < run.length; n += warp) to[run.to + n] = n < run.points ? from.values[run.from + n] : padding;
+  }
+}
+
 template <class Sum, int B, bool Window = true, int E = 0>
 void launch(const TileProductView& v) {
   const SharedPlan plan(v);
@@ -173,11 +183,22 @@ void grow(int device, const TileProductView& from, const int* source, int entrie
   check_cuda(cudaGetLastError(), "growing a matrix in tile order");
 }
 
+void entry(int device, const TileProductView& from, int number, double padding, double* to) {
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  entry_kernel<<<static_cast<unsigned>(from.vector.tiles.count), threads_a_block>>>(from, number, padding, to);
+  check_cuda(cudaGetLastError(), "an entry of a matrix in tile order");
+}
+
 }  // namespace
 
 const TileProductKernels* tile_product_kernels() {
-  static const TileProductKernels table{line_zeros, rows<tile_product::PlainSum>, rows<tile_product::CarefulSum>,
-                                        rows<tile_product::SizeSum>, grow};
+  static const TileProductKernels table{line_zeros,
+                                        rows<tile_product::PlainSum>,
+                                        rows<tile_product::CarefulSum>,
+                                        rows<tile_product::SizeSum>,
+                                        rows<tile_product::AddedSum>,
+                                        entry,
+                                        grow};
   return &table;
 }
 

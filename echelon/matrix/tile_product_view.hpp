@@ -39,7 +39,7 @@ struct TileProductView {
   TileWindow window;
   const double* values;
   const double* x;
-  const double* b;  // of the residual
+  const double* b;  // of sums that begin with one
   double* y;
   /// From one run of the table to the next.
   ECHELON_FN int table_columns() const { return vector.tiles.shape.z + 1; }
@@ -51,6 +51,10 @@ struct TileProductKernels {
   void (*product)(int device, const TileProductView& view);
   void (*careful_residual)(int device, const TileProductView& view);
   void (*row_sums)(int device, const TileProductView& view);
+  /// y = b + A x
+  void (*added)(int device, const TileProductView& view);
+  /// to ← the values of one entry of scalar points, `padding` where there is no point.
+  void (*entry)(int device, const TileProductView& from, int entry, double padding, double* to);
   /// The values of `from` (entries of the map, −1: zeros) as a matrix of the same points with more entries.
   void (*grow)(int device, const TileProductView& from, const int* source, int entries, double* to);
 };

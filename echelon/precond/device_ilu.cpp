@@ -12,8 +12,10 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/factor/stencil_fill.hpp"
+#include "echelon/factor/struct_factor.hpp"
 #include "echelon/factor/wavefront_factor.hpp"
 #include "echelon/precond/ilu_impl.hpp"
+#include "echelon/precond/tile_triangles.hpp"
 #include "echelon/report/timer.hpp"
 #include "echelon/sweep/wavefront_sweep.hpp"
 
@@ -49,19 +51,23 @@ struct DeviceIlu::Impl {
   Stored stored = Stored::fp64;
   double r_scale = 1;
   std::unique_ptr<WavefrontSweep<double>> sweep;  // of what is stored
+  bool diagonal_only;                             // off the diagonal U is A's own, and L is A's times D⁻¹
+  std::uint64_t of_values = 0;                    // stamp of what was factored
   FactorReport report;
 
   Impl(const TileMatrix& A, const IluOptions& options_, bool positive)
       : options(options_),
         stencil(A.stencil()),
         order(A.grid(), grown(A.stencil(), options.fill), A.dof(), A.tile_shape(), A.device()),
-        factorization(order, options, positive) {
+        factorization(order, options, positive),
+        diagonal_only(A.dof() == 1 && EliminationPlan(order.stencil()).diagonal_only) {
     report.fill_ratio = static_cast<double>(neighbours_inside(A.grid(), order.stencil().offsets())) /
                         static_cast<double>(neighbours_inside(A.grid(), stencil.offsets()));
   }
 
   void factor(const TileMatrix& A) {
     const Timer timer;
+    of_values = A.stamp();
     make_room();
     A.grow(order, values.data());
     sweep_with(Stored::fp64);
@@ -158,6 +164,14 @@ void DeviceIlu::apply(const Vector<double>& r, Vector<double>& z) const {
 
 void DeviceIlu::settle() const {
   if (impl_->report.ok) impl_->sweep->check();
+}
+
+std::unique_ptr<QueuedTriangles<double>> DeviceIlu::queued_triangles(const Operator<double>& A) const {
+  const auto* matrix = dynamic_cast<const TileMatrix*>(&A);
+  const Impl& own = *impl_;
+  const bool shared = matrix && own.report.ok && own.diagonal_only && own.narrow.empty() &&
+                      own.stencil.size() == own.order.stencil().size() && matrix->stamp() == own.of_values;
+  return shared ? std::make_unique<TileTriangles>(*matrix, own.values.data(), *own.sweep) : nullptr;
 }
 
 const FactorReport& DeviceIlu::report() const { return impl_->report; }

@@ -25,6 +25,7 @@ class DeviceIlu final : public Preconditioner<double> {
   void apply(const Vector<double>& r, Vector<double>& z) const override;
   void settle() const override;
   const FactorReport& report() const override;
+  std::unique_ptr<QueuedTriangles<double>> queued_triangles(const Operator<double>& A) const override;
   /// New values of the same shape (Error(structure) otherwise).
   [[nodiscard]] const FactorReport& refactor(const TileMatrix& A);
 

@@ -76,6 +76,56 @@ TEST(TileMatrix, HasTheBitsOfUserOrderInAGrownOrder) {
   }
 }
 
+TEST(TileMatrix, UnitLowerProductTakesOnlyWhatIsBelow) {
+  for (const char* name : {"star7", "star5", "box27", "diamond13"}) {
+    for (const Grid& grid : {Grid{9, 34, 18}, Grid{1, 9, 13}, Grid{70, 1, 1}, Grid{2, 3, 2}}) {
+      const auto A = problems::random(grid, stencils::named(name), 1, 3);
+      auto lower = A;
+      const int center = A.stencil().center();
+      for (std::int64_t point = 0; point < grid.points(); ++point) {
+        for (int e = center; e < A.stencil().size(); ++e) lower.block(point, e)[0] = 0;
+      }
+      const TileMatrix tiles(A, 0, Device::host());
+      const V g = waves(A.rows(), 0.7);
+      V kept_g(tiles.kept_size()), kept(tiles.kept_size(), 0.0), want(A.rows()), found(A.rows());
+      tiles.keep(g, kept_g);
+      tiles.unit_lower_product(tiles.values(), kept_g, kept);
+      expect_zero_padding(tiles, kept);
+      tiles.give_back(kept, found);
+      lower.apply(g, want);
+      for (std::int64_t i = 0; i < g.size(); ++i) ASSERT_NEAR(found[i], g[i] + want[i], 1e-14 * 30) << name << " row " << i;
+    }
+  }
+}
+
+TEST(TileMatrix, ADiagonalIsCopiedAndItsPaddingFilled) {
+  for (const Grid& grid : {Grid{9, 34, 18}, Grid{1, 9, 13}, Grid{70, 1, 1}}) {
+    const auto A = problems::random(grid, stencils::star7(), 1, 3);
+    const TileMatrix tiles(A, 0, Device::host());
+    V diagonal(tiles.kept_size()), found(A.rows()), where(tiles.kept_size());
+    tiles.diagonal(tiles.values(), 17, diagonal);
+    tiles.keep(V(A.rows(), 1.0), where);
+    for (std::int64_t i = 0; i < where.size(); ++i) {
+      if (where[i] == 0) ASSERT_EQ(diagonal[i], 17) << i;
+    }
+    tiles.give_back(diagonal, found);
+    for (std::int64_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], A.block(i, A.stencil().center())[0]) << i;
+  }
+  const TileMatrix blocks(problems::random({4, 5, 6}, stencils::star7(), 2, 3), 0, Device::host());
+  V diagonal(blocks.kept_size());
+  EXPECT_THROW(blocks.diagonal(blocks.values(), 1, diagonal), Error);
+}
+
+TEST(TileMatrix, AStampIsOfItsValues) {
+  const auto A = problems::random({4, 5, 6}, stencils::star7(), 1, 3);
+  TileMatrix one(A, 0, Device::host());
+  const TileMatrix other(A, 0, Device::host());
+  EXPECT_NE(one.stamp(), other.stamp());
+  const std::uint64_t before = one.stamp();
+  one.assign(A);
+  EXPECT_NE(one.stamp(), before);
+}
+
 TEST(TileMatrix, HasTheBitsOfUserOrderForRandomStencils) {
   std::mt19937_64 random(8);
   for (int n = 0; n < 100 && !HasFatalFailure(); ++n) {
