@@ -44,6 +44,14 @@ BenchRow row_of(const bench::BenchCase& one, const DeviceOperation& ours, double
   row.flops = ours.flops;
   row.copy = copy;
   row.kernel = ours.kernel;
+  if (!ours.one_by_one.empty()) {
+    PeerTime alone;
+    alone.name = "echelon";
+    alone.method = "one by one";
+    alone.seconds = bench::median(ours.one_by_one);
+    alone.spread = bench::spread(ours.one_by_one);
+    row.peers.push_back(std::move(alone));
+  }
   return row;
 }
 
@@ -69,7 +77,10 @@ std::string take(const bench::ContenderLine& line, const std::vector<DeviceOpera
 }
 
 DeviceScope scope_of(const std::string& column) {
-  return column == "breakdown" ? DeviceScope::stages : column == "growing" ? DeviceScope::main : DeviceScope::everything;
+  return column == "breakdown" ? DeviceScope::stages
+         : column == "growing" ? DeviceScope::main
+         : column == "many"    ? DeviceScope::many
+                               : DeviceScope::everything;
 }
 
 /// The most that a copy has reached in this run: where its buffers happen to lie costs up to a tenth, which must not be

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bench/measure/device_measure.hpp"
 #include "bench/measure/work_model.hpp"
 #include "echelon/base/error.hpp"
@@ -10,6 +12,7 @@
 #include "echelon/matrix/device_product.hpp"
 #include "echelon/matrix/tile_convert.hpp"
 #include "echelon/report/timer.hpp"
+#include "echelon/sweep/wavefront_many.hpp"
 #include "echelon/sweep/wavefront_sweep.hpp"
 
 namespace echelon::cli {
@@ -175,8 +178,52 @@ std::vector<DeviceOperation> sweeps_by_stage(const bench::BenchCase& one, const 
   return list;
 }
 
+/// Sweeps on several vectors at once, beside as many alone. Vectors lie apart, so none comes from a cache for another.
+std::vector<DeviceOperation> sweeps_of_many(const bench::BenchCase& one, const DevicePlan& plan) {
+  DeviceCase on(one, bench::ValueKind::factors_inverted, plan);
+  WavefrontSweep<double> sweep(on.order);
+  WavefrontMany many(on.order, sweep, Stored::fp64);
+  std::vector<Vector<double>> r, x;
+  std::vector<DeviceOperation> list;
+  for (const int count : {1, 2, 4, 8}) {
+    while (std::ssize(r) < count) {
+      r.push_back(on.laid_r.clone());
+      x.push_back(on.laid_x.clone());
+    }
+    std::vector<const double*> from;
+    std::vector<double*> to;
+    for (const auto& vector : r) from.push_back(vector.data());
+    for (auto& vector : x) to.push_back(vector.data());
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      const bool lower = triangle == Triangle::lower;
+      const EntryRange entries = lower ? lower_entries(on.stencil) : diagonal_and_upper_entries(on.stencil);
+      DeviceOperation made;
+      made.name = fmt::format("{} sweep of {} {}", lower ? "lower" : "upper", count, count == 1 ? "vector" : "vectors");
+      made.peers = count == 1 ? (lower ? "lower" : "upper") : "";
+      made.bytes = on.bytes(entries, sizeof(double)) + 16.0 * (count - 1) * static_cast<double>(one.rows());
+      made.flops = count * on.flops(entries);
+      made.kernel = fmt::format("{} at once", std::min(count, many.most_columns()));
+      const auto* values = on.tiles.data();
+      made.samples = on.sampled([&] { lower ? many.lower(values, from, to) : many.upper(values, from, to); });
+      sweep.check();
+      on.laid_x.copy_from(x.back());
+      made.answer = on.answer();
+      check_answer(made, lower ? "lower" : "upper", list);
+      made.one_by_one = on.sampled([&] {
+        for (std::size_t k = 0; k < from.size(); ++k) {
+          lower ? sweep.lower(values, from[k], to[k]) : sweep.upper(values, from[k], to[k]);
+        }
+      });
+      sweep.check();
+      list.push_back(std::move(made));
+    }
+  }
+  return list;
+}
+
 std::vector<DeviceOperation> measure_sweeps(const bench::BenchCase& one, const DevicePlan& plan) {
   if (plan.scope == DeviceScope::stages) return sweeps_by_stage(one, plan);
+  if (plan.scope == DeviceScope::many) return sweeps_of_many(one, plan);
   DeviceCase on(one, bench::ValueKind::factors_inverted, plan);
   std::vector<DeviceOperation> list;
   add_sweeps(on, {}, on.tiles.data(), list);

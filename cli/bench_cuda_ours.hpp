@@ -16,8 +16,9 @@ struct DeviceOperation {
   std::string name;   // "lower sweep", "to tile order", …
   std::string peers;  // what contenders call it; empty: they have no such thing
   Stored precision = Stored::fp64;
-  std::vector<double> samples;  // seconds
-  double tables_seconds = 0;    // on the host, once a grid and stencil: what takes the place of an analysis
+  std::vector<double> samples;     // seconds
+  std::vector<double> one_by_one;  // of the same work on one vector after another, where there are several
+  double tables_seconds = 0;       // on the host, once a grid and stencil: what takes the place of an analysis
   double bytes = 0, flops = 0;
   std::string kernel;
   bench::Fingerprint answer;
@@ -27,6 +28,7 @@ enum class DeviceScope {
   everything,
   main,    // what the comparison is about: FP64 sweeps or the factorization
   stages,  // the same with parts of the method switched off
+  many,    // sweeps on 1, 2, 4 and 8 vectors at once
 };
 
 struct DevicePlan {

@@ -76,6 +76,8 @@ void check_combination(const BenchOptions& o, const Given& given) {
       refuse(o.kind == "block" || o.kind == "matrices"
                  ? "--column is for trsv and factor"
                  : "--column is for trsv and factor; solves have the sizes of table 4");
+    } else if (o.kind == "factor" && o.column == "many") {
+      refuse("--column many is for trsv: sweeps on several vectors");
     }
     if (given("--threads")) refuse("--threads is for the host; --backend cuda runs on the first GPU");
   } else if (given("--column")) {

@@ -235,7 +235,8 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->type_name("FILE");
   app.add_option(
          "--column", o.column,
-         "on a GPU: rtx3090 and a100, the sizes of the paper's table 3 (a100 without contenders); growing sides; breakdown")
+         "on a GPU: rtx3090 and a100, the sizes of the paper's table 3 (a100 without contenders); growing sides; breakdown; "
+         "many: sweeps on several vectors")
       ->check(words(bench::device_columns()))
       ->type_name("WORD");
   app.add_option("--threads", o.threads, "thread counts, also the ranks of contenders; default 1 and all")

@@ -42,6 +42,10 @@ struct BrokenDown {
 constexpr BrokenDown broken_down[] = {{"star7", 1, 512},     {"box27", 1, 336},    {"star13", 2, 272},
                                       {"diamond13", 4, 160}, {"diamond25", 8, 80}, {"box27", 8, 80}};
 
+/// Of sweeps on several vectors.
+constexpr BrokenDown for_many[] = {{"star7", 1, 304},  {"star7", 1, 128}, {"box27", 1, 256},
+                                   {"star13", 2, 208}, {"star7", 4, 160}, {"box27", 4, 104}};
+
 struct Solve {
   const char* problem;
   const char* stencil;
@@ -65,7 +69,7 @@ BenchCase make(const std::string& kind, const char* stencil, std::int64_t side, 
 
 }  // namespace
 
-std::vector<std::string> device_columns() { return {"rtx3090", "a100", "growing", "breakdown"}; }
+std::vector<std::string> device_columns() { return {"rtx3090", "a100", "growing", "breakdown", "many"}; }
 
 bool has_contenders(const std::string& column) { return column == "rtx3090" || column == "growing"; }
 
@@ -102,6 +106,8 @@ std::vector<BenchCase> device_shapes(const std::string& kind, const std::string&
     }
   } else if (column == "breakdown") {
     for (const auto& [stencil, dof, side] : broken_down) list.push_back(make(kind, stencil, side, dof));
+  } else if (column == "many") {
+    for (const auto& [stencil, dof, side] : for_many) list.push_back(make(kind, stencil, side, dof));
   } else if (column == "rtx3090" || column == "a100") {
     for (const auto& row : table) {
       for (std::size_t d = 0; d < std::size(dofs); ++d) {

@@ -11,7 +11,7 @@
 
 namespace echelon::bench {
 
-/// "rtx3090", "a100", "growing", "breakdown"
+/// "rtx3090", "a100", "growing", "breakdown", and of sweeps "many": on several vectors at once
 std::vector<std::string> device_columns();
 /// Contenders index with 32 bits and fault on the larger column, which is for ours alone, as a breakdown of ours is.
 bool has_contenders(const std::string& column);

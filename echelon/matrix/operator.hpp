@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "echelon/base/array.hpp"
 #include "echelon/report/factor_report.hpp"
@@ -50,6 +51,9 @@ class Preconditioner {
   virtual ~Preconditioner() = default;
   /// z = M⁻¹ r. One call at a time: a preconditioner may keep scratch of its own.
   virtual void apply(const Vector<T>& r, Vector<T>& z) const = 0;
+  /// The same for several right-hand sides, as many z as r (Error(size_mismatch) otherwise) and z[k] alone may be r[k]: the
+  /// bits of one by one. On a GPU factors are read once for up to eight.
+  virtual void apply_many(std::span<const Vector<T>> r, std::span<Vector<T>> z) const;
   /// Where `apply` only queues its work: waits for it, and throws Error(device) when it failed.
   virtual void settle() const {}
   /// What set-up did: repairs, fill, bytes; `ok` false when it must not be used.
@@ -60,6 +64,9 @@ class Preconditioner {
   /// The same on a GPU (sweep/queued_triangles.hpp).
   virtual std::unique_ptr<QueuedTriangles<T>> queued_triangles(const Operator<T>& A) const;
 };
+
+/// Throws Error(size_mismatch) unless there are as many results as right-hand sides.
+void require_as_many(std::size_t given, std::size_t results);
 
 /// A matrix given by the function y = A x.
 template <class T>

@@ -19,7 +19,7 @@
 #include "echelon/report/timer.hpp"
 #include "echelon/schedule/rcm.hpp"
 #include "echelon/schedule/row_tickets.hpp"
-#include "echelon/sweep/row_sweep_view.hpp"
+#include "echelon/sweep/row_sweeps.hpp"
 
 namespace echelon {
 namespace {
@@ -49,12 +49,6 @@ Array<S> copied(std::span<const S> from, Device from_device, Device to_device) {
   Array<S> copy(static_cast<std::int64_t>(from.size()), to_device);
   copy_bytes(copy.data(), to_device, from.data(), from_device, copy.bytes());
   return copy;
-}
-
-Array<double> zeros(std::int64_t n, Device device) {
-  Array<double> made(n, device);
-  cuda_backend()->fill(device.index, made.data(), n, 0.0);
-  return made;
 }
 
 /// As on the host: an entry of A, so that it scales with A.
@@ -111,10 +105,7 @@ struct DeviceBlockIlu::Impl {
   RowFactorLaunch launch;
   double norm = 0;
   PivotLog log;
-  // The sweeps'.
-  Array<RowSweepWord> words;
-  Array<RowSweepState> state;
-  RowSweepView lower_view, upper_view;
+  RowSweeps sweeps;
   FactorReport report;
 
   Impl(const BlockCsr<double>& A, const IluOptions& options_, bool positive_)
@@ -128,7 +119,7 @@ struct DeviceBlockIlu::Impl {
         fingerprint(row_factor_kernels()->fingerprint(device.index, A.view())) {
     make_pattern(A);
     prepare_factorization();
-    prepare_sweeps();
+    sweeps = RowSweeps(sweep_view(lower, true), sweep_view(upper, false), device, patience_seconds);
     describe();
   }
 
@@ -204,16 +195,7 @@ struct DeviceBlockIlu::Impl {
     v.scratch_bytes = launch.scratch_bytes;
   }
 
-  void prepare_sweeps() {
-    const Array<double> none = zeros(2 * rows * block, device);  // words of value and tag, both zero
-    words = Array<RowSweepWord>(rows * block, device);
-    copy_bytes(words.data(), device, none.data(), device, words.bytes());
-    set_state({.patience = static_cast<unsigned long long>(patience_seconds * 1e9)});
-    lower_view = sweep_view(lower, true);
-    upper_view = sweep_view(upper, false);
-  }
-
-  RowSweepView sweep_view(const DeviceTriangle& triangle, bool is_lower) {
+  RowSweepView sweep_view(const DeviceTriangle& triangle, bool is_lower) const {
     RowSweepView v;
     v.rows = rows;
     v.block = block;
@@ -225,9 +207,6 @@ struct DeviceBlockIlu::Impl {
     v.inverse_diagonal = inverse_diagonal.data();
     v.tickets = triangle.tickets.empty() ? nullptr : triangle.tickets.data();
     v.order = order.empty() ? nullptr : order.data();
-    v.words = words.data();
-    v.state = state.data();
-    v.blocks = row_sweep_kernels()->blocks(device.index, v);
     return v;
   }
 
@@ -240,7 +219,7 @@ struct DeviceBlockIlu::Impl {
     report.schedule = lower.tickets.empty() ? "rows in order" : "rows by depth";
     report.bytes = lower.bytes() + upper.bytes() + inverse_diagonal.bytes() + order.bytes() + position.bytes() +
                    sums.bytes() + scale.bytes() + nonfinite.bytes() + finished.bytes() + status.bytes() + scratch.bytes() +
-                   words.bytes() + state.bytes();
+                   sweeps.bytes();
     report.bad_pivots.reserve(PivotLog::kept);
   }
 
@@ -280,19 +259,6 @@ struct DeviceBlockIlu::Impl {
     log.record_change(std::bit_cast<double>(found.change), norm);
   }
 
-  void apply(const double* r, double* z) {
-    sweep_lower(r);
-    sweep_upper(z);
-  }
-  void sweep_lower(const double* r) {
-    lower_view.r = r;
-    row_sweep_kernels()->launch(device.index, lower_view);
-  }
-  void sweep_upper(double* z) {
-    upper_view.x = z;
-    row_sweep_kernels()->launch(device.index, upper_view);
-  }
-
   /// Throws when there is nothing to apply, or not to this vector.
   void require_applicable(const Vector<double>& v, const char* what) const {
     if (!report.ok) throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + report.message);
@@ -307,27 +273,10 @@ struct DeviceBlockIlu::Impl {
   double growth() {
     const CudaBackend& gpu = *cuda_backend();
     gpu.fill(device.index, sums.data(), sums.size(), 1);  // free again once the rows are measured
-    apply(sums.data(), sums.data());
+    sweeps.apply(sums.data(), sums.data());
     const double largest = gpu.largest(device.index, sums.data(), sums.size());
-    check();
+    sweeps.check();
     return std::isfinite(largest) ? largest * norm : std::numeric_limits<double>::infinity();
-  }
-
-  void set_state(const RowSweepState& first) {
-    if (state.empty()) state = Array<RowSweepState>(1, device);
-    state.copy_from(Array<RowSweepState>(1, first));
-  }
-
-  /// Waits for the sweeps so far.
-  void check() {
-    const Array<RowSweepState> host = state.to(Device::host());
-    const RowSweepState& now = host[0];
-    if (now.first_wait == RowSweepState::no_wait) return;
-    set_state({.epoch = now.epoch + 1, .patience = now.patience});
-    throw Error(
-        ErrorCode::device,
-        fmt::format("a sweep on {} was given up: position {} waited {} s for position {}, which never came", device.name(),
-                    now.first_wait & 0xffffffffu, static_cast<double>(now.patience) * 1e-9, now.first_wait >> 32));
   }
 };
 
@@ -344,21 +293,30 @@ DeviceBlockIlu::~DeviceBlockIlu() = default;
 void DeviceBlockIlu::apply(const Vector<double>& r, Vector<double>& z) const {
   impl_->require_applicable(r, "right-hand side of an ILU");
   impl_->require_applicable(z, "result of an ILU");
-  impl_->apply(r.data(), z.data());
+  impl_->sweeps.apply(r.data(), z.data());
+}
+
+void DeviceBlockIlu::apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) const {
+  require_as_many(r.size(), z.size());
+  for (std::size_t k = 0; k < r.size(); ++k) {
+    impl_->require_applicable(r[k], "right-hand side of an ILU");
+    impl_->require_applicable(z[k], "result of an ILU");
+  }
+  impl_->sweeps.apply_many(r, z);
 }
 
 void DeviceBlockIlu::lower(const Vector<double>& r) const {
   impl_->require_applicable(r, "right-hand side of an ILU");
-  impl_->sweep_lower(r.data());
+  impl_->sweeps.lower(r.data());
 }
 
 void DeviceBlockIlu::upper(Vector<double>& z) const {
   impl_->require_applicable(z, "result of an ILU");
-  impl_->sweep_upper(z.data());
+  impl_->sweeps.upper(z.data());
 }
 
 void DeviceBlockIlu::settle() const {
-  if (impl_->report.ok) impl_->check();
+  if (impl_->report.ok) impl_->sweeps.check();
 }
 
 const FactorReport& DeviceBlockIlu::report() const { return impl_->report; }
@@ -387,12 +345,6 @@ void DeviceBlockIlu::leave_out_of_factorization(int rows, double seconds) {
   impl_->factor_view.patience = static_cast<std::int64_t>(seconds * 1e9);
 }
 
-void DeviceBlockIlu::leave_out_of_sweep(int tickets, double seconds) {
-  impl_->check();
-  RowSweepState now = impl_->state.to(Device::host())[0];
-  now.ticket = static_cast<unsigned>(tickets);
-  now.patience = static_cast<unsigned long long>(seconds * 1e9);
-  impl_->set_state(now);
-}
+void DeviceBlockIlu::leave_out_of_sweep(int tickets, double seconds) { impl_->sweeps.leave_out(tickets, seconds); }
 
 }  // namespace echelon

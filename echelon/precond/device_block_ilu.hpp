@@ -26,6 +26,8 @@ class DeviceBlockIlu final : public Preconditioner<double> {
   /// Its two halves, for who measures them: L⁻¹ r stays inside until `upper` takes it.
   void lower(const Vector<double>& r) const;
   void upper(Vector<double>& z) const;
+  /// Takes memory for the words of several vectors the first time.
+  void apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) const override;
   void settle() const override;
   const FactorReport& report() const override;
   /// New values of the same pattern (Error(structure) otherwise). Allocates nothing.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
@@ -17,6 +18,7 @@
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/precond/tile_triangles.hpp"
 #include "echelon/report/timer.hpp"
+#include "echelon/sweep/wavefront_many.hpp"
 #include "echelon/sweep/wavefront_sweep.hpp"
 
 namespace echelon {
@@ -51,6 +53,7 @@ struct DeviceIlu::Impl {
   Stored stored = Stored::fp64;
   double r_scale = 1;
   std::unique_ptr<WavefrontSweep<double>> sweep;  // of what is stored
+  std::unique_ptr<WavefrontMany> many;            // once it was asked for
   bool diagonal_only;                             // off the diagonal U is A's own, and L is A's times D⁻¹
   std::uint64_t of_values = 0;                    // stamp of what was factored
   FactorReport report;
@@ -94,13 +97,42 @@ struct DeviceIlu::Impl {
     stored = kind;
     SweepChoice choice;
     choice.stored = kind;
+    many.reset();
     sweep = std::make_unique<WavefrontSweep<double>>(order, choice);
   }
 
+  const void* factors() const { return narrow.empty() ? static_cast<const void*>(values.data()) : narrow.data(); }
+
   void apply(const double* r, double* z) const {
-    const void* factors = narrow.empty() ? static_cast<const void*>(values.data()) : narrow.data();
-    sweep->lower(factors, r, z, r_scale);
-    sweep->upper(factors, z, z);
+    sweep->lower(factors(), r, z, r_scale);
+    sweep->upper(factors(), z, z);
+  }
+
+  void apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) {
+    if (!many) many = std::make_unique<WavefrontMany>(order, *sweep, stored);
+    std::vector<const double*> from;
+    std::vector<double*> to;
+    for (const Vector<double>& one : r) from.push_back(one.data());
+    for (Vector<double>& one : z) to.push_back(one.data());
+    many->lower(factors(), from, to, r_scale);
+    from.assign(to.begin(), to.end());
+    many->upper(factors(), from, to);
+  }
+
+  void check_vectors(const Vector<double>& r, const Vector<double>& z) const {
+    const Device device = order.device();
+    if (r.device() != device || z.device() != device) {
+      throw Error(ErrorCode::device, fmt::format("mixing places: the ILU is on {}, r on {}, z on {}", device.name(),
+                                                 r.device().name(), z.device().name()));
+    }
+    const std::int64_t size = order.vector_scalars();
+    if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
+    if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
+  }
+
+  void require_usable() const {
+    if (report.ok) return;
+    throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + report.message);
   }
 
   /// ‖(LU)⁻¹ e‖∞ of the factors in FP64.
@@ -148,18 +180,16 @@ DeviceIlu& DeviceIlu::operator=(DeviceIlu&&) noexcept = default;
 DeviceIlu::~DeviceIlu() = default;
 
 void DeviceIlu::apply(const Vector<double>& r, Vector<double>& z) const {
-  if (!impl_->report.ok) {
-    throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + impl_->report.message);
-  }
-  const Device device = impl_->order.device();
-  if (r.device() != device || z.device() != device) {
-    throw Error(ErrorCode::device, fmt::format("mixing places: the ILU is on {}, r on {}, z on {}", device.name(),
-                                               r.device().name(), z.device().name()));
-  }
-  const std::int64_t size = impl_->order.vector_scalars();
-  if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
-  if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
+  impl_->require_usable();
+  impl_->check_vectors(r, z);
   impl_->apply(r.data(), z.data());
+}
+
+void DeviceIlu::apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) const {
+  impl_->require_usable();
+  require_as_many(r.size(), z.size());
+  for (std::size_t k = 0; k < r.size(); ++k) impl_->check_vectors(r[k], z[k]);
+  impl_->apply_many(r, z);
 }
 
 void DeviceIlu::settle() const {

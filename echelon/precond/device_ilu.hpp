@@ -23,6 +23,8 @@ class DeviceIlu final : public Preconditioner<double> {
 
   /// Queued, not waited for; vectors in A's order. They may be one.
   void apply(const Vector<double>& r, Vector<double>& z) const override;
+  /// Takes memory for borders the first time.
+  void apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) const override;
   void settle() const override;
   const FactorReport& report() const override;
   std::unique_ptr<QueuedTriangles<double>> queued_triangles(const Operator<double>& A) const override;

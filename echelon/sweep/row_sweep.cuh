@@ -3,8 +3,8 @@
 //   L: x_i = r_i − Σ_j L_ij x_j          U: x_i = D_i⁻¹ (r_i − Σ_j U_ij x_j)          the fma chains of sweep/row.inl.
 // A group of E·b lanes takes a row: lane (e, r) loads row r of the block of the e-th entry at once and waits for x_j[r]
 // alone; the sum goes from entry to entry of the chain as far as its x have come. Rows of a warp advance side by side, so
-// one may wait for another. Bytes a row: 8 b² + 4 an entry and 16 b for each x_j, 24 b and 16 for the row, 8 b² for D⁻¹ in
-// U.
+// one may wait for another. K vectors go together, each with its own chain of sums, so each has the bits of a sweep alone.
+// Bytes a row: 8 b² + 4 an entry and 16 b K for its x_j, 24 b K and 16 for the row, 8 b² for D⁻¹ in U.
 #pragma once
 
 #include "echelon/base/cuda_async.cuh"
@@ -60,8 +60,8 @@ __device__ __forceinline__ void give_up_row(RowSweepState* state, std::int64_t w
             static_cast<unsigned long long>(waited_for) << 32 | static_cast<unsigned long long>(position));
 }
 
-/// One lane's part of a row: entries base + e of the chain.
-template <bool lower, int B, int E>
+/// One lane's part of a row: entries base + e of the chains.
+template <bool lower, int B, int E, int K>
 struct RowLane {
   static constexpr int group_lanes = E * B, rows_a_warp = 32 / group_lanes;
   static_assert(rows_a_warp > 0);
@@ -72,7 +72,7 @@ struct RowLane {
   int entries = 0, base = 0, turn = 0;
   bool has = false, have = false;  // an entry; its x
   std::int64_t j = 0;
-  double a[B], d[lower ? 1 : B], x = 0, sum = 0;
+  double a[B], d[lower ? 1 : B], x[K] = {}, sum[K] = {};
 
   __device__ explicit RowLane(const RowSweepView& view) : v(view) {
     const int lane = threadIdx.x % 32, within = lane % group_lanes;
@@ -83,7 +83,8 @@ struct RowLane {
     open = first < rows_a_warp * group_lanes && ticket < v.rows;
     base = turn = entries = 0;
     has = have = false;
-    sum = x = 0;
+#pragma unroll
+    for (int k = 0; k < K; ++k) sum[k] = x[k] = 0;
     if (!open) return;
     s = v.tickets ? v.tickets[ticket] : ticket;
     i = lower ? s : v.rows - 1 - s;
@@ -91,7 +92,10 @@ struct RowLane {
     entries = static_cast<int>(v.start[s + 1] - begin);
     if (e == 0) {
       const std::int64_t from = v.order ? v.order[i] : i;
-      sum = v.r ? v.r[from * B + r] : value_in(load_word(word_of(v, i * B + r)));
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        sum[k] = v.r[0] ? v.r[k][from * B + r] : value_in(load_word(word_of(v, (i * B + r) * K + k)));
+      }
       if constexpr (!lower) {
 #pragma unroll
         for (int c = 0; c < B; ++c) d[c] = v.inverse_diagonal[i * (B * B) + c * B + r];
@@ -111,12 +115,17 @@ struct RowLane {
     for (int c = 0; c < B; ++c) a[c] = v.values[p * (B * B) + c * B + r];
   }
 
-  /// Asks once for the x that is missing. All lanes; true when one of the warp's rows has gone on or is finished.
+  /// Asks once for the x that are missing. All lanes; true when one of the warp's rows has gone on or is finished.
   __device__ bool advance(unsigned long long epoch) {
     if (has && !have) {
-      const unsigned __int128 word = load_word(word_of(v, j * B + r));
-      have = tag_of(word) == epoch;
-      if (have) x = value_in(word);
+      unsigned __int128 word[K];
+#pragma unroll
+      for (int k = 0; k < K; ++k) word[k] = load_word(word_of(v, (j * B + r) * K + k));
+      have = true;
+#pragma unroll
+      for (int k = 0; k < K; ++k) have = have && tag_of(word[k]) == epoch;
+#pragma unroll
+      for (int k = 0; k < K; ++k) x[k] = have ? value_in(word[k]) : x[k];
     }
     constexpr unsigned of_group = group_lanes == 32 ? ~0u : (1u << group_lanes) - 1;
     const unsigned missing = ~(__ballot_sync(~0u, have || !has) >> first) & of_group;
@@ -138,38 +147,42 @@ struct RowLane {
 
   /// sum ← sum − A x of the entries turn … there − 1, each where it was loaded.
   __device__ void chain(int there) {
-    double of_entry[B];
 #pragma unroll
-    for (int c = 0; c < B; ++c) of_entry[c] = __shfl_sync(~0u, x, first + e * B + c);
+    for (int k = 0; k < K; ++k) {
+      double of_entry[B];
 #pragma unroll
-    for (int t = 0; t < E; ++t) {
-      double here = sum;
+      for (int c = 0; c < B; ++c) of_entry[c] = __shfl_sync(~0u, x[k], first + e * B + c);
 #pragma unroll
-      for (int c = 0; c < B; ++c) here = fma(-a[c], of_entry[c], here);
-      here = __shfl_sync(~0u, here, first + t * B + r);
-      if (t >= turn && t < there) sum = here;
+      for (int t = 0; t < E; ++t) {
+        double here = sum[k];
+#pragma unroll
+        for (int c = 0; c < B; ++c) here = fma(-a[c], of_entry[c], here);
+        here = __shfl_sync(~0u, here, first + t * B + r);
+        if (t >= turn && t < there) sum[k] = here;
+      }
     }
   }
 
   __device__ void finish(bool ends, unsigned long long epoch) {
-    double result = sum;
-    if constexpr (!lower) {
-      result = d[0] * __shfl_sync(~0u, sum, first);
 #pragma unroll
-      for (int c = 1; c < B; ++c) result = fma(d[c], __shfl_sync(~0u, sum, first + c), result);
+    for (int k = 0; k < K; ++k) {
+      double result = sum[k];
+      if constexpr (!lower) {
+        result = d[0] * __shfl_sync(~0u, sum[k], first);
+#pragma unroll
+        for (int c = 1; c < B; ++c) result = fma(d[c], __shfl_sync(~0u, sum[k], first + c), result);
+      }
+      if (!ends || e > 0) continue;
+      store_word(word_of(v, (i * B + r) * K + k), bits_of(result), epoch);
+      if (v.x[0]) v.x[k][(v.order ? v.order[i] : i) * B + r] = result;
     }
-    if (!ends) return;
-    if (e == 0) {
-      store_word(word_of(v, i * B + r), bits_of(result), epoch);
-      if (v.x) v.x[(v.order ? v.order[i] : i) * B + r] = result;
-    }
-    open = false;
+    if (ends) open = false;
   }
 };
 
-template <bool lower, int B, int E>
+template <bool lower, int B, int E, int K>
 __global__ void __launch_bounds__(row_sweep_threads) row_sweep_kernel(const __grid_constant__ RowSweepView v) {
-  using Lane = RowLane<lower, B, E>;
+  using Lane = RowLane<lower, B, E, K>;
   const unsigned long long epoch = *const_cast<volatile unsigned long long*>(&v.state->epoch);
   Lane lane(v);
   bool stopped = false;
@@ -177,7 +190,8 @@ __global__ void __launch_bounds__(row_sweep_threads) row_sweep_kernel(const __gr
     const std::int64_t begin = std::int64_t{next_ticket(v.state)} * Lane::rows_a_warp;
     if (begin >= v.rows) break;
     lane.take(begin + lane.first / Lane::group_lanes);
-    lane.sum = __shfl_sync(~0u, lane.sum, lane.first + lane.r);
+#pragma unroll
+    for (int k = 0; k < K; ++k) lane.sum[k] = __shfl_sync(~0u, lane.sum[k], lane.first + lane.r);
     Patience patience;
     while (__any_sync(~0u, lane.open) && !stopped) {
       if (lane.advance(epoch)) continue;
@@ -201,7 +215,7 @@ __global__ void __launch_bounds__(32) row_sweep_generic(const __grid_constant__ 
     const std::int64_t begin = v.start[s], end = v.start[s + 1], place = v.order ? v.order[i] : i;
     Patience patience;
     for (int r = threadIdx.x; r < b && !stopped; r += 32) {
-      double sum = v.r ? v.r[place * b + r] : value_in(load_word(word_of(v, i * b + r)));
+      double sum = v.r[0] ? v.r[0][place * b + r] : value_in(load_word(word_of(v, i * b + r)));
       for (std::int64_t n = begin; n < end && !stopped; ++n) {
         const std::int64_t p = lower ? n : begin + end - 1 - n;
         const std::int64_t j = lower ? i - v.distance[p] : i + v.distance[p];
@@ -228,7 +242,7 @@ __global__ void __launch_bounds__(32) row_sweep_generic(const __grid_constant__ 
         for (int c = 1; c < b; ++c) result = fma(D[c * b + r], sums[c], result);
       }
       store_word(word_of(v, i * b + r), bits_of(result), epoch);
-      if (v.x) v.x[place * b + r] = result;
+      if (v.x[0]) v.x[0][place * b + r] = result;
     }
     __syncwarp();
   }

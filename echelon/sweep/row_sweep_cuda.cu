@@ -17,25 +17,28 @@ struct Chosen {
 };
 
 template <bool lower, int B, int E>
-Chosen fixed() {
-  const int rows = device::RowLane<lower, B, E>::rows_a_warp * device::row_sweep_threads / 32;
-  return {device::row_sweep_kernel<lower, B, E>, device::row_sweep_threads, 0, rows};
+Chosen fixed(int columns) {
+  const int rows = device::RowLane<lower, B, E, 1>::rows_a_warp * device::row_sweep_threads / 32;
+  const Kernel kernel = columns == 1   ? device::row_sweep_kernel<lower, B, E, 1>
+                        : columns == 2 ? device::row_sweep_kernel<lower, B, E, 2>
+                                       : device::row_sweep_kernel<lower, B, E, 4>;
+  return {kernel, device::row_sweep_threads, 0, rows};
 }
 
 template <bool lower>
 Chosen chosen(const RowSweepView& v) {
   switch (v.block) {
     case 1:
-      return v.entries_at_a_time <= 4   ? fixed<lower, 1, 4>()
-             : v.entries_at_a_time <= 8 ? fixed<lower, 1, 8>()
-                                        : fixed<lower, 1, 16>();
-    case 2: return fixed<lower, 2, 4>();
-    case 3: return fixed<lower, 3, 3>();
-    case 4: return fixed<lower, 4, 4>();
-    case 5: return fixed<lower, 5, 3>();
-    case 6: return fixed<lower, 6, 2>();
-    case 7: return fixed<lower, 7, 2>();
-    case 8: return fixed<lower, 8, 2>();
+      return v.entries_at_a_time <= 4   ? fixed<lower, 1, 4>(v.columns)
+             : v.entries_at_a_time <= 8 ? fixed<lower, 1, 8>(v.columns)
+                                        : fixed<lower, 1, 16>(v.columns);
+    case 2: return fixed<lower, 2, 4>(v.columns);
+    case 3: return fixed<lower, 3, 3>(v.columns);
+    case 4: return fixed<lower, 4, 4>(v.columns);
+    case 5: return fixed<lower, 5, 3>(v.columns);
+    case 6: return fixed<lower, 6, 2>(v.columns);
+    case 7: return fixed<lower, 7, 2>(v.columns);
+    case 8: return fixed<lower, 8, 2>(v.columns);
     default: return {device::row_sweep_generic<lower>, 32, v.block * static_cast<int>(sizeof(double)), 1};
   }
 }

@@ -24,7 +24,9 @@ struct alignas(16) RowSweepWord {
 };
 
 struct RowSweepView {
+  static constexpr int most_columns = 4;
   std::int64_t rows = 0;
+  int columns = 1;  // vectors that are swept together, 1, 2 or 4; blocks of more than 8 one by one
   int block = 1;
   int entries_at_a_time = 0;  // b = 1: how many lanes share a row, 4, 8 or 16
   bool lower = true;
@@ -34,9 +36,9 @@ struct RowSweepView {
   const double* inverse_diagonal = nullptr;  // U only
   const std::int32_t* tickets = nullptr;     // null: position = ticket
   const std::int32_t* order = nullptr;       // row of the sweep → row of r and x; null when they are the same
-  const double* r = nullptr;                 // null: what the sweep before left in the words
-  double* x = nullptr;                       // null: only the words are written
-  RowSweepWord* words = nullptr;
+  const double* r[most_columns] = {};        // null: what the sweep before left in the words
+  double* x[most_columns] = {};              // null: only the words are written
+  RowSweepWord* words = nullptr;             // of every scalar row `columns`
   RowSweepState* state = nullptr;
   unsigned blocks = 1;  // of threads
 };

@@ -36,6 +36,8 @@ class WavefrontSweep {
   void check();
 
   const SweepPlan& plan(Triangle triangle) const { return triangle == Triangle::lower ? lower_plan_ : upper_plan_; }
+  /// What a launch is given but for the vectors; for sweeps of several (wavefront_many.hpp).
+  const WavefrontSweepView& prepared(Triangle triangle) const { return triangle == Triangle::lower ? lower_ : upper_; }
   /// "ring of 8 stages, 32x16 lines, …" or "plain: why".
   std::string describe(Triangle triangle) const;
   /// Records, border words and the state, on the device.

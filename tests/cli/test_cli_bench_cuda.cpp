@@ -78,6 +78,8 @@ TEST_F(BenchCuda, OnAGpuTheOtherColumnsHaveTheirs) {
     EXPECT_EQ(run(fmt::format("bench {} --backend cuda --column growing --small --json r.json", kind)).status, 0);
     EXPECT_EQ(json("r.json")["cases"].size(), bench::device_shapes(kind, "growing", true).size() * (sweeps ? 2 : 1));
   }
+  EXPECT_EQ(run("bench trsv --backend cuda --column many --small --json r.json").status, 0);
+  EXPECT_EQ(json("r.json")["cases"].size(), bench::device_shapes("trsv", "many", true).size() * 2 * 4);
 }
 
 TEST_F(BenchCuda, OnAGpuEverySolveHasItsRows) {

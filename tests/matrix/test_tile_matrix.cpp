@@ -106,7 +106,7 @@ TEST(TileMatrix, ADiagonalIsCopiedAndItsPaddingFilled) {
     tiles.diagonal(tiles.values(), 17, diagonal);
     tiles.keep(V(A.rows(), 1.0), where);
     for (std::int64_t i = 0; i < where.size(); ++i) {
-      if (where[i] == 0) ASSERT_EQ(diagonal[i], 17) << i;
+      ASSERT_TRUE(where[i] != 0 || diagonal[i] == 17) << i;
     }
     tiles.give_back(diagonal, found);
     for (std::int64_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], A.block(i, A.stencil().center())[0]) << i;

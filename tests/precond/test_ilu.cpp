@@ -38,6 +38,29 @@ Vector<double> test_vector(std::int64_t size) {
   return r;
 }
 
+/// Several right-hand sides, the bits of one by one.
+TEST(Ilu, AppliesToSeveralRightHandSides) {
+  const auto A = problems::random({7, 8, 9}, stencils::star7(), 2, 5);
+  const auto of_grid = ilu(A), of_blocks = ilu(to_block_csr(A));
+  for (const Ilu<double>* M : {&of_grid, &of_blocks}) {
+    std::vector<Vector<double>> r, z;
+    for (int k = 0; k < 5; ++k) {
+      r.push_back(test_vector(A.rows()));
+      r.back()[k] += k;
+      z.emplace_back(A.rows());
+    }
+    M->apply_many(r, z);
+    for (std::size_t k = 0; k < r.size(); ++k) {
+      const Vector<double> alone = applied(*M, r[k]);
+      for (std::int64_t i = 0; i < alone.size(); ++i) ASSERT_EQ(z[k][i], alone[i]) << k << ", " << i;
+    }
+    M->apply_many(r, r);
+    for (std::int64_t i = 0; i < A.rows(); ++i) ASSERT_EQ(r[4][i], z[4][i]) << i;
+    z.pop_back();
+    EXPECT_THROW(M->apply_many(r, z), Error);
+  }
+}
+
 TEST(Ilu, ThreeByThreeByHand) {
   // [4 2 0; 2 5 4; 0 2 6]: l10 = 1/2, u11 = 4, u12 = 4, l21 = 1/2, u22 = 4; nothing falls outside, so LU = A.
   const auto A = matrix(3, {{0, 0, 4}, {0, 1, 2}, {1, 0, 2}, {1, 1, 5}, {1, 2, 4}, {2, 1, 2}, {2, 2, 6}});

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "echelon/matrix/tile_order.hpp"
+#include "echelon/sweep/wavefront_many.hpp"
 #include "tests/reference/random_stencil.hpp"
 
 namespace echelon {
@@ -104,6 +105,29 @@ TEST(WavefrontPlan, WhatRunsKeepsTheRules) {
     EXPECT_EQ(plan.stage_bytes % 16, 0);
   }
   EXPECT_GT(pipelined, 1000);
+}
+
+TEST(WavefrontPlan, SeveralVectorsGoTogether) {
+  for (const std::string& name : stencils::names()) {
+    const Stencil stencil = stencils::named(name);
+    for (int dof = 1; dof <= 8; ++dof) {
+      for (const std::int64_t side : {64, 512}) {
+        const TileShape tile = sweep_tile_shape({side, side, side}, stencil, dof);
+        for (const int columns : {2, 4, 8}) {
+          for (const Triangle half : {Triangle::lower, Triangle::upper}) {
+            const auto plan = many_sweep_plan(triangle_of({side, side, side}, stencil, half), tile, dof, columns);
+            const std::string about = name + " b=" + std::to_string(dof) + ", " + std::to_string(columns) + " vectors";
+            const bool room = tile.y * tile.z <= 256 || columns <= 4;
+            EXPECT_EQ(plan.pipelined, dof == 1 ? room : columns <= 4) << about << ": " << plan.why_not;
+            if (!plan.pipelined) continue;
+            EXPECT_LE(plan.lines_a_thread, dof == 1 ? 2 : 1) << about;
+            EXPECT_GE(plan.stages, 3) << about;
+            EXPECT_EQ(plan.plane_bytes % (8 * columns), 0) << about;
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(WavefrontPlan, TilesReachedAreThoseOfTheLines) {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two sweeps of a block CSR factorization on a GPU (row_sweep.cuh), z = U⁻¹ L⁻¹ r on one vector or on several at once,
+// with the words and the state that they need. One application at a time.
+#pragma once
+
+#include <span>
+
+#include "echelon/base/array.hpp"
+#include "echelon/sweep/row_sweep_view.hpp"
+
+namespace echelon {
+
+class RowSweeps {
+ public:
+  RowSweeps() = default;
+  /// Triangles and order as the views have them; the rest is set here. What they point to must outlive this.
+  RowSweeps(const RowSweepView& lower, const RowSweepView& upper, Device device, double patience_seconds);
+
+  /// Queued, not waited for.
+  void apply(const double* r, double* z);
+  /// Its two halves, for who measures them: L⁻¹ r stays inside until `upper` takes it.
+  void lower(const double* r);
+  void upper(double* z);
+  /// As many z as r, each of the bits of `apply`. Takes memory the first time, Error(will_not_fit) without room.
+  void apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z);
+  /// Waits for the sweeps so far. Throws Error(device) when one was given up.
+  void check();
+  std::int64_t bytes() const { return words_.bytes() + words_of_many_.bytes() + state_.bytes(); }
+
+  /// For tests: nobody takes the first tickets of the next sweep, and waits are given up after so long.
+  void leave_out(int tickets, double patience_seconds);
+
+ private:
+  void apply_together(std::span<const Vector<double>> r, std::span<Vector<double>> z);
+  void set_state(const RowSweepState& first);
+
+  Device device_;
+  RowSweepView lower_, upper_;
+  Array<RowSweepWord> words_, words_of_many_;
+  Array<RowSweepState> state_;
+};
+
+}  // namespace echelon

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/sweep/wavefront_many_view.hpp"
+
+namespace echelon {
+const WavefrontManyBackend* wavefront_many_backend() { return nullptr; }
+}  // namespace echelon

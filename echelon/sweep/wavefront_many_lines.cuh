@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The computing warps of a block that sweeps K vectors: x of one level from their r, the coefficients in the ring and the
+// history of x, by fma in the order of the sequential sweep. A lane keeps its lines (and its row of the block) from the
+// first level to the last; a coefficient is read once for its K products.
+#pragma once
+
+#include "echelon/sweep/wavefront_many_view.hpp"
+#include "echelon/sweep/wavefront_sweep_tile.cuh"
+
+namespace echelon::device {
+
+template <int B, int K, int M>
+struct ManyLines {
+  static constexpr int lines_a_warp = warp_size / B;
+  /// Entries whose loads are under way together.
+  static constexpr int together = B * K * M >= 8 ? 1 : B * K * M >= 4 ? 2 : 3;
+  const WavefrontManyView& many;
+  const WavefrontSweepView& v;
+  const OwnTile& own;
+  const int lane, row, group, mask, a_plane, a_vector;  // bytes of a vector's plane, words of a vector in a run
+  int first[M], rank_at[M], y[M], at[M];
+  Address position[M];
+  TaggedWord* words;         // of this step's run
+  int word_y[M], word_z[M];  // where in it a neighbouring tile reads the line; −1: none does
+  bool alive[M], on[M];
+  double sum[M][K];
+  std::int64_t start = 0, word_step;
+  int length = 0, slot, s = 0;
+  unsigned phase;
+
+  __device__ __forceinline__ ManyLines(const WavefrontManyView& view, const OwnTile& tile, int warp, int lane_)
+      : many(view),
+        v(view.sweep),
+        own(tile),
+        lane(lane_),
+        row(B == 1 ? 0 : lane_ % B),
+        group(warp / view.sweep.plan.warps),
+        mask(view.sweep.plan.history - 1),
+        a_plane(view.sweep.plan.plane_bytes / K),
+        a_vector(tile.slots * B) {
+    const TileShape shape = v.vector.tiles.shape;
+    const int member = warp % v.plan.warps, width = shape.y + v.reach_y;
+    word_step = static_cast<std::int64_t>(v.lower ? a_vector : -a_vector) * K;
+    slot = group * v.plan.pieces % v.plan.stages;
+    phase = static_cast<unsigned>(group * v.plan.pieces / v.plan.stages) & 1;
+    words = static_cast<TaggedWord*>(v.words) + (own.first_run + (v.lower ? 0 : own.levels - 1)) * a_vector * K + row +
+            group * word_step;
+#pragma unroll
+    for (int m = 0; m < M; ++m) {
+      const int line = (m * v.plan.warps + member) * lines_a_warp + lane / B;
+      const int yy = line % shape.y, zz = line / shape.y;
+      const int z = line_z(v, own.tile, zz);
+      y[m] = line_y(v, own.tile, yy);
+      alive[m] = lane < lines_a_warp * B && zz < shape.z;
+      const bool there = alive[m] && v.vector.front.has_line(y[m], z);
+      first[m] = there ? first_step(v, own, y[m], z) : 1 << 30;
+      rank_at[m] = static_cast<int>(sizeof(RunHead)) + (there ? (z - own.tile.z) * 4 : 0);
+      const int place_ = alive[m] ? (zz + v.reach_z) * width + yy + v.reach_y : v.reach_z * width + v.reach_y;
+      position[m] = own.history + place_ * B * 8;
+      const int from_y = yy - (shape.y - v.reach_y), from_z = zz - (shape.z - v.reach_z);
+      word_y[m] = there && from_y >= 0 ? (v.reach_z * shape.y + from_y * shape.z + zz) * B : -1;
+      word_z[m] = there && from_z >= 0 ? (from_z * shape.y + yy) * B : -1;
+    }
+  }
+
+  __device__ __forceinline__ Address stage() const { return own.ring + slot * v.plan.stage_bytes; }
+  __device__ __forceinline__ void release_stage() const {
+    __syncwarp();
+    if (lane == 0) barrier_arrive(own.base + place::empty + 8 * slot);
+  }
+  __device__ __forceinline__ void advance(int by) {
+    slot += by;
+    while (slot >= v.plan.stages) {
+      slot -= v.plan.stages;
+      phase ^= 1;
+    }
+  }
+  /// Step q of the tile and of its borders are complete.
+  __device__ __forceinline__ void await_step(int q) const {
+    if (q >= -v.deepest && v.plan.border_warps > 0) {
+      barrier_wait(own.base + place::border + 8 * (q & mask), static_cast<unsigned>((q + v.deepest) >> v.log_history) & 1);
+    }
+    if (q >= 0) barrier_wait(own.base + place::done + 8 * (q & mask), static_cast<unsigned>(q >> v.log_history) & 1);
+  }
+  /// Where this level's points are in the stage, and their r.
+  __device__ __forceinline__ void begin() {
+    const Address here = stage();
+    int rank[M];
+    load(here, start);
+    load(here + 8, length);
+#pragma unroll
+    for (int m = 0; m < M; ++m) load(here + rank_at[m], rank[m]);
+#pragma unroll
+    for (int m = 0; m < M; ++m) {
+      on[m] = static_cast<unsigned>(s - first[m]) < static_cast<unsigned>(v.vector.front.nx);
+      at[m] = on[m] ? (rank[m] + y[m]) * B : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+#pragma unroll
+      for (int m = 0; m < M; ++m) load(here + v.plan.r_offset + (k * length + at[m] + row) * 8, sum[m][k]);
+    }
+  }
+  /// N entries from q on; c0 is where the lane's coefficients of the first would be for a line at 0.
+  template <int N>
+  __device__ __forceinline__ void add(int q, Address c0, int column, int entry_step) {
+    double coefficient[N][B][M];
+#pragma unroll
+    for (int u = 0; u < N; ++u) {
+#pragma unroll
+      for (int m = 0; m < M; ++m) {
+        Address c = c0 + u * entry_step + at[m] * 8;
+#pragma unroll
+        for (int col = 0; col < B; ++col, c += column) load(c, coefficient[u][col][m]);
+      }
+    }
+    int h[N];
+#pragma unroll
+    for (int u = 0; u < N; ++u) {
+      const HistoryPlace from = v.place[q + u];
+      h[u] = ((s - from.behind) & mask) * v.plan.plane_bytes + from.at;
+    }
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      double x[N][B][M];
+#pragma unroll
+      for (int u = 0; u < N; ++u) {
+#pragma unroll
+        for (int m = 0; m < M; ++m) {
+#pragma unroll
+          for (int col = 0; col < B; ++col) load(position[m] + h[u] + k * a_plane + col * 8, x[u][col][m]);
+        }
+      }
+#pragma unroll
+      for (int u = 0; u < N; ++u) {
+#pragma unroll
+        for (int col = 0; col < B; ++col) {
+#pragma unroll
+          for (int m = 0; m < M; ++m) sum[m][k] = fma(-coefficient[u][col][m], x[u][col][m], sum[m][k]);
+        }
+      }
+    }
+  }
+  __device__ __forceinline__ void times_diagonal(const double (&diagonal)[M][B]) {
+#pragma unroll
+    for (int m = 0; m < M; ++m) {
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        double result = 0;
+#pragma unroll
+        for (int col = 0; col < B; ++col) {
+          const double w = B == 1 ? sum[m][k] : __shfl_sync(all_lanes, sum[m][k], lane - row + col);
+          result = col == 0 ? diagonal[m][0] * w : fma(diagonal[m][col], w, result);
+        }
+        sum[m][k] = result;
+      }
+    }
+  }
+  __device__ __forceinline__ void finish() {
+    const int now = (s & mask) * v.plan.plane_bytes + row * 8;
+#pragma unroll
+    for (int m = 0; m < M; ++m) {
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        if (alive[m]) store(position[m] + now + k * a_plane, on[m] ? sum[m][k] : 0.0);
+      }
+    }
+    __syncwarp();
+    if (lane == 0) barrier_arrive(own.base + place::done + 8 * (s & mask));
+#pragma unroll
+    for (int m = 0; m < M; ++m) {
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        if (word_y[m] >= 0 && on[m]) store_word(words + k * a_vector + word_y[m], bits_of(sum[m][k]), own.epoch);
+        if (word_z[m] >= 0 && on[m]) store_word(words + k * a_vector + word_z[m], bits_of(sum[m][k]), own.epoch);
+      }
+    }
+    words += word_step * v.plan.groups;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      double* x = many.x[k] + start + row;
+#pragma unroll
+      for (int m = 0; m < M; ++m) {
+        if (on[m]) x[at[m]] = sum[m][k];
+      }
+    }
+  }
+  __device__ __forceinline__ void run();
+};
+
+/// Piece by piece, level by level.
+template <int B, int K, int M>
+__device__ __forceinline__ void ManyLines<B, K, M>::run() {
+  for (s = group; s < own.levels; s += v.plan.groups) {
+    double diagonal[M][B];
+    bool ready = false;
+    for (int p = 0; p < v.plan.pieces; ++p) {
+      const int q0 = p * v.plan.entries_a_stage, q1 = min(v.held, q0 + v.plan.entries_a_stage);
+      barrier_wait(own.base + place::full + 8 * slot, phase);
+      if (p == 0) {
+        begin();
+        await_step(s - 2);
+      }
+      const int column = length * 8, entry_step = (v.lower ? B : -B) * column;
+      const Address c0 = stage() + v.plan.values_offset + row * 8 + (v.lower ? 0 : (q1 - q0 - 1) * B * column);
+      const int last = min(q1, v.count);
+      const auto some = [&]<int N>(int q) {
+        if (!ready && q + N > v.early) {
+          await_step(s - 1);
+          ready = true;
+        }
+        add<N>(q, c0 + (q - q0) * entry_step, column, entry_step);
+      };
+      int q = q0;
+      for (; q + together <= last; q += together) some.template operator()<together>(q);
+      for (; q < last; ++q) some.template operator()<1>(q);
+      if (!v.lower && q1 == v.held) {
+#pragma unroll
+        for (int m = 0; m < M; ++m) {
+          Address c = c0 + (v.count - q0) * entry_step + at[m] * 8;
+#pragma unroll
+          for (int col = 0; col < B; ++col, c += column) load(c, diagonal[m][col]);
+        }
+      }
+      release_stage();
+      advance(1);
+    }
+    advance((v.plan.groups - 1) * v.plan.pieces);
+    if (!ready) await_step(s - 1);
+    if (!v.lower) times_diagonal(diagonal);
+    finish();
+  }
+}
+
+}  // namespace echelon::device
