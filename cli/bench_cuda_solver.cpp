@@ -28,7 +28,7 @@ struct Sampled {
   explicit Sampled(Stored kept) : stored(kept) {}
   Stored stored;
   std::vector<double> seconds, setup, solve, tables;
-  std::vector<std::vector<TimePart>> parts;
+  std::vector<std::vector<TimePart>> parts, setup_parts;
   Report report;
   double answer_norm = 0;
 };
@@ -37,23 +37,36 @@ struct Sampled {
 class DeviceSolves {
  public:
   explicit DeviceSolves(const bench::BenchCase& one)
-      : one_(one), A_(one.make()), b_(one.right_hand_side().to(gpu_)), x_(b_.size(), gpu_) {}
+      : one_(one), rows_(one.make_rows(gpu_)), b_(one.right_hand_side().to(gpu_)), x_(b_.size(), gpu_) {}
 
-  std::int64_t nonzeros() const { return A_.nonzeros(); }
-  /// Of A's values and nothing else.
-  double upload_seconds() const {
-    Array<double> there(static_cast<std::int64_t>(A_.values().size()), gpu_);
-    return device_measure()->seconds(
-        [&] { copy_bytes(there.data(), gpu_, A_.values().data(), Device::host(), there.bytes()); });
+  std::int64_t nonzeros() const {
+    return neighbours_inside(one_.grid, rows_->stencil().offsets()) * rows_->dof() * rows_->dof();
+  }
+  /// Of as many values as A has, and nothing else.
+  double copy_seconds() const {
+    const Array<double> from(one_.matrix_bytes() / std::int64_t{sizeof(double)}, gpu_);
+    Array<double> to(from.size(), gpu_);
+    const auto times = bench::device_samples(1, 3, [&] { to.copy_from(from); });
+    return bench::median(times);
   }
   void round(std::vector<Sampled>& variants) {
-    std::unique_ptr<TileMatrix> tiles;
-    const double to_tiles = device_measure()->seconds([&] { tiles = std::make_unique<TileMatrix>(A_, one_.fill, gpu_); });
-    for (auto& variant : variants) measure(*tiles, to_tiles, variant);
+    Set set;
+    rows_.reset();
+    set.sampling = device_measure()->seconds([&] { rows_ = one_.make_rows(gpu_); });
+    set.all = device_measure()->seconds([&] { set.A = std::make_unique<TileMatrix>(rows_, one_.fill); });
+    set.assembly = device_measure()->seconds([&] { set.A->assign(rows_); });
+    for (auto& variant : variants) measure(set, variant);
   }
 
  private:
-  void measure(const TileMatrix& A, double to_tiles, Sampled& to) {
+  /// The matrix of a round, what making it took, and how much of that is the writing of its rows.
+  struct Set {
+    std::unique_ptr<TileMatrix> A;
+    double sampling = 0, all = 0, assembly = 0;
+  };
+
+  void measure(const Set& set, Sampled& to) {
+    const TileMatrix& A = *set.A;
     IluOptions options;
     options.precision = to.stored;
     options.fill = one_.fill;
@@ -67,7 +80,13 @@ class DeviceSolves {
     if (!M->report().ok) throw Error(ErrorCode::structure, M->report().message);
     auto solved = bench::timed_solve(one_, A, b_, x_, *M);
     to.seconds.push_back(factorization + solved.seconds);
-    to.setup.push_back(to_tiles + std::max(0.0, made - factorization));
+    const double rest = std::max(0.0, made - factorization);
+    to.setup.push_back(set.sampling + set.all + rest);
+    to.setup_parts.push_back({{"samples of the problem", set.sampling},
+                              {"assembly", set.assembly},
+                              {"tables and memory of the matrix", std::max(0.0, set.all - set.assembly)},
+                              {"tables of the preconditioner", tables},
+                              {"memory of the preconditioner", std::max(0.0, rest - tables)}});
     to.solve.push_back(solved.seconds);
     to.tables.push_back(tables);
     solved.parts.insert(solved.parts.begin(), {"factorization", factorization});
@@ -78,7 +97,7 @@ class DeviceSolves {
 
   const Device gpu_ = Device::cuda();
   const bench::BenchCase& one_;
-  const StructMatrix<double> A_;
+  problems::Rows rows_;
   Vector<double> b_, x_;
 };
 
@@ -104,6 +123,7 @@ BenchRow row_of(const bench::BenchCase& one, const Sampled& ours) {
   row.solve_seconds = bench::median(ours.solve);
   row.analysis_seconds = bench::median(ours.tables);
   row.parts = medians(ours.parts);
+  row.setup_parts = medians(ours.setup_parts);
   row.iterations = ours.report.iterations;
   row.relative_residual = ours.report.relative_residual;
   row.kernel = ours.report.preconditioner.kernel;
@@ -154,7 +174,7 @@ Measured measure_ours(const bench::BenchCase& one, int rounds, const std::vector
   for (const auto& variant : kept) {
     ours.rows.push_back(row_of(one, variant));
     ours.rows.back().nonzeros = solves.nonzeros();
-    ours.rows.back().upload_seconds = solves.upload_seconds();
+    ours.rows.back().copy_seconds = solves.copy_seconds();
   }
   ours.answer_norm = kept.front().answer_norm;
   return ours;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A case of `echelon bench solver|convergence --backend cuda`: factors in FP64 and FP32, and cuSPARSE's beside those in
-// FP64. A row's seconds are factorization and iteration; the matrix' way to the GPU and into tile order is its set-up.
+// FP64. A row's seconds are factorization and iteration; the tables, and the matrix assembled on the GPU, are its set-up.
 #pragma once
 
 #include "cli/bench_contenders.hpp"

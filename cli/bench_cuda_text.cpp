@@ -52,6 +52,28 @@ std::string cuda_table(const BenchReport& report) {
   return table.text();
 }
 
+namespace {
+
+/// What set-ups are made of; empty when no row says so.
+std::string setup_table(const BenchReport& report) {
+  const auto first = std::ranges::find_if(report.rows, [](const BenchRow& row) { return !row.setup_parts.empty(); });
+  if (first == report.rows.end()) return {};
+  std::vector<Table::Column> columns{{"set-up, ms", left}, {"stored", left}};
+  for (const auto& part : first->setup_parts) columns.push_back({part.name, right});
+  columns.push_back({"of a copy of A", right});
+  Table table(columns);
+  for (const auto& row : report.rows) {
+    if (row.setup_parts.size() != first->setup_parts.size()) continue;
+    std::vector<std::string> cells{row.name, row.precision};
+    for (const auto& part : row.setup_parts) cells.push_back(milliseconds(part.seconds));
+    cells.push_back(row.copy_seconds > 0 ? fmt::format("{:.2f}", row.setup_seconds / row.copy_seconds) : "-");
+    table.add(cells);
+  }
+  return fmt::format("\n{}", table.text());
+}
+
+}  // namespace
+
 std::string cuda_solver_table(const BenchReport& report) {
   Table table({{"case", left},
                {"stored", left},
@@ -81,12 +103,14 @@ std::string cuda_solver_table(const BenchReport& report) {
     with_analysis.add(both);
     table.add({row.name, row.precision, std::to_string(row.iterations), milliseconds(row.seconds), part("factorization"),
                part("sweeps"), part("products"), part("vector work"), milliseconds(row.setup_seconds),
-               milliseconds(row.upload_seconds), peer ? milliseconds(peer->seconds) : "-",
-               peer ? std::to_string(peer->iterations) : "-", peer ? fmt::format("{:.2f}", speedup) : "-",
-               peer ? fmt::format("{:.2f}", both) : "-", peer ? fmt::format("{}, {}", peer->name, peer->method) : "-"});
+               milliseconds(row.copy_seconds > 0 ? row.copy_seconds : row.upload_seconds),
+               peer ? milliseconds(peer->seconds) : "-", peer ? std::to_string(peer->iterations) : "-",
+               peer ? fmt::format("{:.2f}", speedup) : "-", peer ? fmt::format("{:.2f}", both) : "-",
+               peer ? fmt::format("{}, {}", peer->name, peer->method) : "-"});
   }
-  return table.text() + fmt::format("\ngeometric means of {}: {} (least {}), with analysis {} (least {})\n", alone.count,
-                                    alone.text(), alone.least_text(), with_analysis.text(), with_analysis.least_text());
+  return table.text() + setup_table(report) +
+         fmt::format("\ngeometric means of {}: {} (least {}), with analysis {} (least {})\n", alone.count, alone.text(),
+                     alone.least_text(), with_analysis.text(), with_analysis.least_text());
 }
 
 std::string cuda_means(const BenchReport& report) {

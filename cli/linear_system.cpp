@@ -27,7 +27,7 @@ double vector_count(const SolveOptions& options) {
 }
 
 /// Refuses before assembly. In floating point: the product of three extents may pass 64 bits.
-void require_room(const SolveOptions& options, const Grid& grid, const Stencil& stencil) {
+void require_room(const SolveOptions& options, const Grid& grid, const Stencil& stencil, Device device) {
   const double points = static_cast<double>(grid.nx) * static_cast<double>(grid.ny) * static_cast<double>(grid.nz);
   const double dof = unknowns_a_point(options);
   const double block = dof * dof * 8;
@@ -39,7 +39,7 @@ void require_room(const SolveOptions& options, const Grid& grid, const Stencil& 
   const auto what =
       fmt::format("{} on {}x{}x{} ({} of matrix, {} of factors, the rest vectors)", options.problem, grid.nx, grid.ny,
                   grid.nz, human_bytes(saturated_bytes(matrix)), human_bytes(saturated_bytes(factor)));
-  require_memory(saturated_bytes(needed), what);
+  require_memory(saturated_bytes(needed), what, device);
   if (points * dof > std::numeric_limits<std::int32_t>::max()) {
     throw Error(ErrorCode::will_not_fit,
                 fmt::format("{:.0f} unknowns on one machine: local indices have 32 bits", points * dof));
@@ -49,18 +49,23 @@ void require_room(const SolveOptions& options, const Grid& grid, const Stencil& 
 LinearSystem from_problem(const SolveOptions& options) {
   const Stencil stencil = stencil_of(options);
   const Grid grid = parse_grid(options.grid, stencil);
-  require_room(options, grid, stencil);
+  const Device device = options.backend == "cuda" ? Device::cuda() : Device::host();
+  require_room(options, grid, stencil, device);
   const Timer clock;
-  auto A = problem_kind(options.problem).assemble(options, grid, stencil);
+  const ProblemKind& kind = problem_kind(options.problem);
+  const int dof = unknowns_a_point(options);
   ProblemInfo info;
   info.name = options.problem;
-  info.n = A.rows();
-  info.nnz = A.nonzeros();
-  info.block = A.dof();
+  info.n = grid.points() * dof;
+  info.nnz = neighbours_inside(grid, stencil.offsets()) * dof * dof;
+  info.block = dof;
   info.grid = {{grid.nx, grid.ny, grid.nz}};
   info.stencil = stencil.name();
-  Vector<double> b(A.rows(), 1.0);
-  return {std::move(A), std::move(b), std::move(info), {}, 0, clock.seconds()};
+  Vector<double> b(info.n, 1.0);
+  if (device.is_host()) {
+    return {kind.assemble(options, grid, stencil), std::move(b), std::move(info), {}, 0, clock.seconds()};
+  }
+  return {kind.rows(options, grid, stencil, device), std::move(b), std::move(info), {}, 0, clock.seconds()};
 }
 
 std::vector<std::string> reading_remarks(const ReadNotes& notes, const std::string& policy) {
@@ -116,7 +121,9 @@ LinearSystem from_file(const SolveOptions& options) {
 }  // namespace
 
 MatrixRef LinearSystem::ref() const {
-  return std::visit([](const auto& A) { return MatrixRef(&A); }, matrix);
+  if (const auto* csr = std::get_if<BlockCsr<double>>(&matrix)) return csr;
+  if (const auto* grid = std::get_if<StructMatrix<double>>(&matrix)) return grid;
+  return std::get<std::shared_ptr<const RowSource>>(matrix);
 }
 
 LinearSystem make_system(const SolveOptions& options) {

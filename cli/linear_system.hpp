@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From options to a system A x = b: a built-in problem on its grid, or a file. What cannot fit is refused before anything is
-// assembled, and a file that no values could make solvable before anything is factored.
+// assembled, and a file that no values could make solvable before anything is factored. With --backend cuda a problem is
+// rows that the GPU will write.
 #pragma once
 
 #include <variant>
@@ -14,7 +15,7 @@
 namespace echelon::cli {
 
 struct LinearSystem {
-  std::variant<BlockCsr<double>, StructMatrix<double>> matrix;
+  std::variant<BlockCsr<double>, StructMatrix<double>, std::shared_ptr<const RowSource>> matrix;
   Vector<double> b;
   ProblemInfo info;
   std::vector<std::string> remarks;  // what reading noticed: duplicates, explicit zeros, …

@@ -14,54 +14,84 @@ namespace echelon::cli {
 namespace {
 
 using Matrix = StructMatrix<double>;
+using problems::Rows;
 
-Matrix poisson(const SolveOptions&, const Grid& grid, const Stencil& stencil) { return problems::poisson(grid, stencil); }
-
-Matrix varpoisson(const SolveOptions& o, const Grid& grid, const Stencil& stencil) {
+problems::VarPoissonOptions varpoisson_options(const SolveOptions& o) {
   problems::VarPoissonOptions options;
   options.kappa =
       o.coefficient == "jumps" ? problems::jump_coefficient(o.contrast) : problems::smooth_coefficient(o.contrast);
   const auto factors = parse_anisotropy(o.anisotropy);
   std::copy(factors.begin(), factors.end(), options.anisotropy);
-  return problems::variable_poisson(grid, stencil, options);
+  return options;
 }
-
-Matrix convdiff(const SolveOptions& o, const Grid& grid, const Stencil& stencil) {
+problems::ConvDiffOptions convdiff_options(const SolveOptions& o) {
   problems::ConvDiffOptions options;
   options.peclet = o.peclet;
-  return problems::convection_diffusion(grid, stencil, options);
+  return options;
 }
-
-Matrix navierstokes(const SolveOptions& o, const Grid& grid, const Stencil&) {
-  return problems::navier_stokes(
-      grid, {.step = {.dt = o.dt, .cfl = o.cfl}, .base = problems::waved_viscous_flow(o.mach, o.reynolds)});
+problems::NavierStokesOptions navierstokes_options(const SolveOptions& o) {
+  return {.step = {.dt = o.dt, .cfl = o.cfl}, .base = problems::waved_viscous_flow(o.mach, o.reynolds)};
 }
-
-Matrix euler(const SolveOptions& o, const Grid& grid, const Stencil&) {
-  return problems::euler(grid, {.step = {.dt = o.dt, .cfl = o.cfl}, .base = problems::waved_gas_flow(o.mach)});
+problems::EulerOptions euler_options(const SolveOptions& o) {
+  return {.step = {.dt = o.dt, .cfl = o.cfl}, .base = problems::waved_gas_flow(o.mach)};
 }
-
-Matrix cahnhilliard(const SolveOptions& o, const Grid& grid, const Stencil&) {
+problems::CahnHilliardOptions cahnhilliard_options(const SolveOptions& o) {
   problems::CahnHilliardOptions options;
   options.dt = o.dt;
-  return problems::cahn_hilliard(grid, options);
+  return options;
 }
 
+Matrix poisson(const SolveOptions&, const Grid& grid, const Stencil& stencil) { return problems::poisson(grid, stencil); }
+Matrix varpoisson(const SolveOptions& o, const Grid& grid, const Stencil& stencil) {
+  return problems::variable_poisson(grid, stencil, varpoisson_options(o));
+}
+Matrix convdiff(const SolveOptions& o, const Grid& grid, const Stencil& stencil) {
+  return problems::convection_diffusion(grid, stencil, convdiff_options(o));
+}
+Matrix navierstokes(const SolveOptions& o, const Grid& grid, const Stencil&) {
+  return problems::navier_stokes(grid, navierstokes_options(o));
+}
+Matrix euler(const SolveOptions& o, const Grid& grid, const Stencil&) { return problems::euler(grid, euler_options(o)); }
+Matrix cahnhilliard(const SolveOptions& o, const Grid& grid, const Stencil&) {
+  return problems::cahn_hilliard(grid, cahnhilliard_options(o));
+}
 Matrix random(const SolveOptions& o, const Grid& grid, const Stencil& stencil) {
   return problems::random(grid, stencil, o.dof, o.seed);
+}
+
+Rows poisson_rows(const SolveOptions&, const Grid& grid, const Stencil& stencil, Device device) {
+  return problems::poisson_rows(grid, stencil, device);
+}
+Rows varpoisson_rows(const SolveOptions& o, const Grid& grid, const Stencil& stencil, Device device) {
+  return problems::variable_poisson_rows(grid, stencil, varpoisson_options(o), device);
+}
+Rows convdiff_rows(const SolveOptions& o, const Grid& grid, const Stencil& stencil, Device device) {
+  return problems::convection_diffusion_rows(grid, stencil, convdiff_options(o), device);
+}
+Rows navierstokes_rows(const SolveOptions& o, const Grid& grid, const Stencil&, Device device) {
+  return problems::navier_stokes_rows(grid, navierstokes_options(o), device);
+}
+Rows euler_rows(const SolveOptions& o, const Grid& grid, const Stencil&, Device device) {
+  return problems::euler_rows(grid, euler_options(o), device);
+}
+Rows cahnhilliard_rows(const SolveOptions& o, const Grid& grid, const Stencil&, Device device) {
+  return problems::cahn_hilliard_rows(grid, cahnhilliard_options(o), device);
+}
+Rows random_rows(const SolveOptions& o, const Grid& grid, const Stencil& stencil, Device device) {
+  return problems::random_rows(grid, stencil, o.dof, o.seed, device);
 }
 
 }  // namespace
 
 const std::vector<ProblemKind>& problem_kinds() {
   static const std::vector<ProblemKind> kinds = {
-      {"poisson", "", 1, true, {}, poisson},
-      {"varpoisson", "", 1, true, {"--coefficient", "--contrast", "--anisotropy"}, varpoisson},
-      {"convdiff", "", 1, false, {"--peclet"}, convdiff},
-      {"navierstokes", "box27", 4, false, {"--dt", "--cfl", "--mach", "--reynolds"}, navierstokes},
-      {"euler", "star13", 5, false, {"--dt", "--cfl", "--mach"}, euler},
-      {"cahnhilliard", "diamond25", 2, false, {"--dt"}, cahnhilliard},
-      {"random", "", 0, false, {"--seed"}, random},
+      {"poisson", "", 1, true, {}, poisson, poisson_rows},
+      {"varpoisson", "", 1, true, {"--coefficient", "--contrast", "--anisotropy"}, varpoisson, varpoisson_rows},
+      {"convdiff", "", 1, false, {"--peclet"}, convdiff, convdiff_rows},
+      {"navierstokes", "box27", 4, false, {"--dt", "--cfl", "--mach", "--reynolds"}, navierstokes, navierstokes_rows},
+      {"euler", "star13", 5, false, {"--dt", "--cfl", "--mach"}, euler, euler_rows},
+      {"cahnhilliard", "diamond25", 2, false, {"--dt"}, cahnhilliard, cahnhilliard_rows},
+      {"random", "", 0, false, {"--seed"}, random, random_rows},
   };
   return kinds;
 }

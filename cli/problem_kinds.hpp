@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/options.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/problem/problems.hpp"
 
 namespace echelon::cli {
 
@@ -18,6 +18,7 @@ struct ProblemKind {
   bool symmetric;       // CG is taken when the solver is left open
   std::vector<std::string> options;
   StructMatrix<double> (*assemble)(const SolveOptions& options, const Grid& grid, const Stencil& stencil);
+  problems::Rows (*rows)(const SolveOptions& options, const Grid& grid, const Stencil& stencil, Device device);
 };
 
 const std::vector<ProblemKind>& problem_kinds();

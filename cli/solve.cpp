@@ -110,7 +110,12 @@ RunReport gather(const SolveOptions& options, const LinearSystem& system, AutoOu
                                              attempt.message.empty() ? attempt.outcome : attempt.message));
   }
   run.result.remarks.insert(run.result.remarks.begin(), system.remarks.begin(), system.remarks.end());
-  run.seconds = {system.read_seconds, system.assemble_seconds, run.result.setup_seconds, run.result.solve_seconds, 0};
+  run.seconds = {system.read_seconds,
+                 system.assemble_seconds + run.result.assembly_seconds,
+                 run.result.setup_seconds,
+                 run.result.solve_seconds,
+                 0,
+                 run.result.conversion_seconds};
   run.solution_hash = solution_hash(x.span());
   run.rtol = options.rtol;
   run.atol = options.atol;

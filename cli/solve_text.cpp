@@ -114,8 +114,11 @@ std::string result_text(const RunReport& run, bool verbose) {
   if (verbose) add("solution hash", run.solution_hash);
   std::string seconds;
   if (run.seconds.read > 0) seconds += fmt::format("read {:.3f}, ", run.seconds.read);
-  seconds += fmt::format("assemble {:.3f}, set up {:.3f}, solve {:.3f}, total {:.3f}", run.seconds.assemble,
-                         run.seconds.setup, run.seconds.solve, run.seconds.total);
+  seconds += fmt::format("assemble {:.3f}, ", run.seconds.assemble);
+  if (run.seconds.convert > 0) seconds += fmt::format("convert {:.3f}, ", run.seconds.convert);
+  seconds += fmt::format("set up {:.3f}", run.seconds.setup);
+  if (run.backend.kind == "cuda") seconds += fmt::format(" (factorization {:.3f})", pc.numeric_seconds);
+  seconds += fmt::format(", solve {:.3f}, total {:.3f}", run.seconds.solve, run.seconds.total);
   add("seconds", seconds);
   return text;
 }

@@ -114,6 +114,18 @@ StructMatrix<double> BenchCase::make() const {
   refuse(fmt::format("there is no problem '{}' to measure", problem));
 }
 
+problems::Rows BenchCase::make_rows(Device device) const {
+  const auto chosen = stencils::named(stencil);
+  if (problem == "poisson") return problems::poisson_rows(grid, chosen, device);
+  if (problem == "varpoisson") return problems::variable_poisson_rows(grid, chosen, {}, device);
+  if (problem == "convdiff") return problems::convection_diffusion_rows(grid, chosen, {}, device);
+  if (problem == "navierstokes") return problems::navier_stokes_rows(grid, {}, device);
+  if (problem == "euler") return problems::euler_rows(grid, {}, device);
+  if (problem == "cahnhilliard") return problems::cahn_hilliard_rows(grid, {}, device);
+  if (problem == "random") return problems::random_rows(grid, chosen, dof, seed, device);
+  refuse(fmt::format("there is no problem '{}' to measure", problem));
+}
+
 Vector<double> BenchCase::right_hand_side() const {
   Vector<double> b(rows(), 1.0);
   if (is_solve()) return b;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "echelon/base/array.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/problem/problems.hpp"
 
 namespace echelon::bench {
 
@@ -38,6 +38,8 @@ struct BenchCase {
   static BenchCase from_arguments(const std::string& kind, int argc, char** argv);
 
   StructMatrix<double> make() const;
+  /// The same as rows that a device writes.
+  problems::Rows make_rows(Device device) const;
   /// sin of the row number, which no method could special-case; for a solve 1, the program's default.
   Vector<double> right_hand_side() const;
   std::int64_t rows() const { return grid.points() * dof; }

@@ -36,14 +36,22 @@ class Ladder {
  public:
   Ladder(const MatrixRef& A, const Vector<double>& b, Vector<double>& x, const SolveRequest& request)
       : A_(A), b_(b), x_(x), best_(x.size(), 0.0), request_(request) {
-    outcome_.traits = std::visit([](const auto* matrix) { return traits_of(*matrix); }, A);
+    if (const auto* csr = std::get_if<const BlockCsr<double>*>(&A)) {
+      outcome_.traits = traits_of(**csr);
+    } else if (on_gpu()) {
+      gpu_.emplace(A, b, request.krylov.null_space, first_fill(), request.device);
+      outcome_.traits = gpu_->traits();
+    } else {
+      (void)as_operator(A);  // refuses rows
+      outcome_.traits = traits_of(*std::get<const StructMatrix<double>*>(A));
+    }
     rungs_ = auto_ladder(outcome_.traits, request.wishes);
     if (request.recognise_stencils) {
       const Timer clock;
       grid_form_ = GridForm::of(A);
       recognition_seconds_ = clock.seconds();
     }
-    if (!request.device.is_host()) leave_out_host_only();
+    if (on_gpu()) leave_out_host_only();
   }
 
   AutoOutcome climb() {
@@ -69,8 +77,18 @@ class Ladder {
   /// Made when it is first needed; each form of the matrix has its own.
   GpuSystem& gpu_for(const AutoChoice& choice) {
     auto& system = on_grid_form(choice) ? gpu_grid_form_ : gpu_;
-    if (!system) system.emplace(matrix_for(choice), b_, request_.krylov.null_space, request_.device);
+    if (!system) system.emplace(matrix_for(choice), b_, request_.krylov.null_space, choice.ilu.fill, request_.device);
     return *system;
+  }
+  int first_fill() const { return request_.wishes.pc == "none" ? 0 : request_.wishes.ilu.fill; }
+
+  /// What the GPU's matrices have taken so far, which is no part of a set-up.
+  double matrix_seconds() const {
+    double sum = 0;
+    for (const auto* system : {&gpu_, &gpu_grid_form_}) {
+      if (*system) sum += (*system)->assembly_seconds() + (*system)->conversion_seconds();
+    }
+    return sum;
   }
 
   void leave_out_host_only() {
@@ -97,8 +115,10 @@ class Ladder {
     AttemptNote note;
     note.choice = choice;
     const Timer clock;
+    const double before = matrix_seconds();
     auto M = set_up(choice, note, last);
-    note.setup_seconds = clock.seconds();
+    const double both = clock.seconds();
+    note.setup_seconds = both - (matrix_seconds() - before);
     if (!M) {
       outcome_.attempts.push_back(std::move(note));
       return;
@@ -109,7 +129,7 @@ class Ladder {
       report.recognised = grid_form_->name();
       report.remarks.push_back(grid_form_->sentence());
     }
-    note.solve_seconds = clock.seconds() - note.setup_seconds;
+    note.solve_seconds = clock.seconds() - both;
     note.outcome = report.converged ? "converged" : word(report.reason);
     note.message = report.message;
     note.iterations = report.iterations;
@@ -237,6 +257,9 @@ class Ladder {
       outcome_.report.setup_seconds += note.setup_seconds;
       outcome_.report.solve_seconds += note.solve_seconds;
     }
+    if (!gpu_) return;
+    outcome_.report.assembly_seconds = gpu_->assembly_seconds();
+    outcome_.report.conversion_seconds = gpu_->conversion_seconds();
   }
 
   const MatrixRef& A_;

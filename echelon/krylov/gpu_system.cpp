@@ -2,36 +2,54 @@
 #include "echelon/krylov/gpu_system.hpp"
 
 #include "echelon/base/cuda_backend.hpp"
+#include "echelon/factor/stencil_fill.hpp"
+#include "echelon/matrix/tile_traits.hpp"
 #include "echelon/precond/device_precond.hpp"
 
 namespace echelon {
 
-std::string host_only(const AutoChoice& choice, const MatrixRef& A) {
-  if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A)) return host_only(choice, (*grid)->stencil());
-  return host_only(choice);
+namespace {
+
+/// Null for block CSR.
+const Stencil* stencil_of(const MatrixRef& A) {
+  if (const auto* rows = std::get_if<std::shared_ptr<const RowSource>>(&A)) return &(*rows)->stencil();
+  const auto* grid = std::get_if<const StructMatrix<double>*>(&A);
+  return grid ? &(*grid)->stencil() : nullptr;
 }
 
-GpuSystem::GpuSystem(const MatrixRef& A, const Vector<double>& b, const Vector<double>* null_space, Device device)
+}  // namespace
+
+std::string host_only(const AutoChoice& choice, const MatrixRef& A) {
+  const Stencil* stencil = stencil_of(A);
+  return stencil ? host_only(choice, *stencil) : host_only(choice);
+}
+
+GpuSystem::GpuSystem(const MatrixRef& A, const Vector<double>& b, const Vector<double>* null_space, int fill, Device device)
     : A_(A), device_(device), b_(b.to(device)), x_(b.size(), device) {
   if (null_space) null_vector_ = null_space->to(device);
   if (const auto* csr = std::get_if<const BlockCsr<double>*>(&A_)) {
     csr_ = std::make_unique<BlockCsr<double>>((*csr)->to(device));
+    traits_ = traits_of(**csr);
+  } else {
+    traits_ = traits_of(tiles(can_grow(*stencil_of(A_), fill) ? fill : 0));
   }
 }
 
 std::unique_ptr<Preconditioner<double>> GpuSystem::make(const AutoChoice& choice) {
-  if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A_)) {
-    return make_on_gpu(choice, **grid, tiles(**grid, choice.pc == "none" ? 0 : choice.ilu.fill));
-  }
-  return make_on_gpu(choice, *std::get<const BlockCsr<double>*>(A_), *csr_);
+  if (csr_) return make_on_gpu(choice, *std::get<const BlockCsr<double>*>(A_), *csr_);
+  return make_on_gpu(choice, tiles(choice.pc == "none" ? 0 : choice.ilu.fill), traits_.asymmetry);
 }
 
 /// Made again when the fill changes.
-const TileMatrix& GpuSystem::tiles(const StructMatrix<double>& A, int fill) {
-  if (!tiles_ || tiles_->fill() != fill) {
-    tiles_.reset();
-    tiles_ = std::make_unique<TileMatrix>(A, fill, device_);
-  }
+const TileMatrix& GpuSystem::tiles(int fill) {
+  if (tiles_ && tiles_->fill() == fill) return *tiles_;
+  tiles_.reset();
+  const auto* rows = std::get_if<std::shared_ptr<const RowSource>>(&A_);
+  const double seconds = cuda_backend()->seconds(device_.index, [&] {
+    tiles_ = rows ? std::make_unique<TileMatrix>(*rows, fill)
+                  : std::make_unique<TileMatrix>(*std::get<const StructMatrix<double>*>(A_), fill, device_);
+  });
+  (rows && (*rows)->lasting() ? assembly_seconds_ : conversion_seconds_) += seconds;
   return *tiles_;
 }
 

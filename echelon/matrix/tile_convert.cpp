@@ -196,11 +196,16 @@ TileConversion::TileConversion(const TileOrder& order, const Stencil& user) : or
 template <class T>
 void TileConversion::matrix_to_tiles(const Array<T>& user, Array<T>& tiles) const {
   check_place(order_.device(), user.device(), tiles.device());
-  check_size("conversion of a matrix: user order", user.size(), user_scalars_);
   check_size("conversion of a matrix: tile order", tiles.size(), order_.matrix_scalars());
-  auto view = view_of<T>(order_, true, Direction::to_tiles, user.data(), tiles.data());
+  matrix_to_tiles(user.span(), tiles.data());
+}
+
+template <class T>
+void TileConversion::matrix_to_tiles(std::span<const T> user, T* tiles) const {
+  check_size("conversion of a matrix: user order", static_cast<std::int64_t>(user.size()), user_scalars_);
+  auto view = view_of<T>(order_, true, Direction::to_tiles, user.data(), tiles);
   view.source = device_source_.data();
-  if (order_.device().is_host()) return to_tiles_on_host<T>(view, tiles.size());
+  if (order_.device().is_host()) return to_tiles_on_host<T>(view, order_.matrix_scalars());
   kernels<T>().to_tiles(order_.device().index, view);
 }
 
@@ -274,6 +279,7 @@ std::int64_t narrow_tiles(const TileOrder& order, const Array<T>& tiles, const P
 
 #define ECHELON_CONVERT(T)                                                                                             \
   template void TileConversion::matrix_to_tiles(const Array<T>&, Array<T>&) const;                                     \
+  template void TileConversion::matrix_to_tiles(std::span<const T>, T*) const;                                         \
   template void TileConversion::matrix_to_user(const Array<T>&, Array<T>&) const;                                      \
   template void TileConversion::vector_to_tiles(const Array<T>&, Array<T>&) const;                                     \
   template void TileConversion::vector_to_user(const Array<T>&, Array<T>&) const;                                      \

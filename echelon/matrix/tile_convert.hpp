@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "echelon/base/array.hpp"
@@ -30,6 +31,9 @@ class TileConversion {
   // Error(size_mismatch). On a GPU these are queued and not waited for.
   template <class T>
   void matrix_to_tiles(const Array<T>& user, Array<T>& tiles) const;
+  /// Of values that belong to somebody else, on the order's device like `tiles`.
+  template <class T>
+  void matrix_to_tiles(std::span<const T> user, T* tiles) const;
   template <class T>
   void matrix_to_user(const Array<T>& tiles, Array<T>& user) const;
   template <class T>

@@ -166,23 +166,20 @@ std::uint64_t next_stamp() {
   return ++last;
 }
 
-std::int64_t matrix_bytes(const StructMatrix<double>& A) { return static_cast<std::int64_t>(A.values().size()) * 8; }
-
 }  // namespace
 
-TileMatrix::TileMatrix(const StructMatrix<double>& A, int fill, Device device)
+TileMatrix::TileMatrix(const Grid& grid, const Stencil& stencil, int dof, int fill, Device device)
     : fill_(fill),
-      shape_(sweep_tile_shape(A.grid(), grown(A.stencil(), fill), A.dof())),
-      order_(A.grid(), A.stencil(), grown(A.stencil(), fill), A.dof(), shape_, device),
-      conversion_(order_, A.stencil()) {
+      shape_(sweep_tile_shape(grid, grown(stencil, fill), dof)),
+      order_(grid, stencil, grown(stencil, fill), dof, shape_, device),
+      conversion_(order_, stencil) {
   if (!device.is_host()) kernels();
-  // The values pass through user order on the device.
-  require_memory(matrix_bytes(A) + order_.matrix_scalars() * 8, "a matrix in tile order", device);
+  require_memory(order_.matrix_scalars() * 8, "a matrix in tile order", device);
   values_ = Array<double>(order_.matrix_scalars(), device);
   const std::vector<TileNeighbour> neighbours = neighbours_of(order_);
   neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(neighbours)).to(device);
   std::vector<TileNeighbour> lower = neighbours;
-  for (std::size_t e = static_cast<std::size_t>(stencil().center()); e < lower.size(); ++e)
+  for (std::size_t e = static_cast<std::size_t>(stencil.center()); e < lower.size(); ++e)
     lower[e].y = order_.vector().front.ny;
   lower_neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(lower)).to(device);
   window_ = window_of(order_, neighbours);
@@ -205,14 +202,36 @@ TileMatrix::TileMatrix(const StructMatrix<double>& A, int fill, Device device)
   } else {
     kernels().line_zeros(device.index, layout, order_.runs(), line_zero_.data());
   }
+}
+
+TileMatrix::TileMatrix(const StructMatrix<double>& A, int fill, Device device)
+    : TileMatrix(A.grid(), A.stencil(), A.dof(), fill, device) {
   assign(A);
 }
 
+TileMatrix::TileMatrix(std::shared_ptr<const RowSource> rows, int fill)
+    : TileMatrix(rows->grid(), rows->stencil(), rows->dof(), fill, rows->device()) {
+  assign(std::move(rows));
+}
+
+void TileMatrix::require_same_shape(const Grid& of_grid, const Stencil& of_stencil, int of_dof) const {
+  if (of_grid == grid() && of_dof == dof() && std::ranges::equal(of_stencil.offsets(), stencil().offsets())) return;
+  throw Error(ErrorCode::structure, "new values for a matrix in tile order: the grid, stencil or block size differs");
+}
+
+void TileMatrix::assign(std::shared_ptr<const RowSource> rows) {
+  require_same_shape(rows->grid(), rows->stencil(), rows->dof());
+  rows->write(order_, values_.data());
+  stamp_ = next_stamp();
+  rows_ = rows->lasting() ? std::move(rows) : nullptr;
+}
+
 void TileMatrix::assign(const StructMatrix<double>& A) {
-  if (!(A.grid() == grid()) || A.dof() != dof() || !std::ranges::equal(A.stencil().offsets(), stencil().offsets())) {
-    throw Error(ErrorCode::structure, "new values for a matrix in tile order: the grid, stencil or block size differs");
-  }
+  require_same_shape(A.grid(), A.stencil(), A.dof());
+  rows_.reset();
   const std::span<const double> host = A.values();
+  // The values pass through user order on the device.
+  require_memory(static_cast<std::int64_t>(host.size()) * 8, "a matrix in user order", device());
   Array<double> user(static_cast<std::int64_t>(host.size()), device());
   copy_bytes(user.data(), device(), host.data(), Device::host(), user.bytes());
   conversion_.matrix_to_tiles(user, values_);
@@ -306,6 +325,7 @@ void TileMatrix::grow(const TileOrder& grown_order, double* values) const {
                     own.front.a == other.front.a && own.front.b == other.front.b && own.front.c == other.front.c &&
                     grid() == grown_order.grid();
   if (!same) throw Error(ErrorCode::structure, "a matrix in tile order cannot grow into an order of other tiles");
+  if (rows_) return rows_->write(grown_order, values);
   std::vector<int> source;
   for (const Offset& o : grown_order.stencil().offsets()) source.push_back(stencil().find(o));
   if (growth_.size() != static_cast<std::int64_t>(source.size())) {

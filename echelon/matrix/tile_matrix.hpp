@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "echelon/matrix/operator.hpp"
+#include "echelon/matrix/row_source.hpp"
 #include "echelon/matrix/struct_matrix.hpp"
 #include "echelon/matrix/tile_convert.hpp"
 #include "echelon/matrix/tile_order.hpp"
@@ -21,11 +23,14 @@ class TileMatrix final : public Operator<double> {
   using V = Vector<double>;
   /// Throws Error(device) without such a device, will_not_fit without room on it.
   TileMatrix(const StructMatrix<double>& A, int fill, Device device);
+  /// On the rows' device, without a copy of the values elsewhere. Rows that last are kept, to be written again.
+  TileMatrix(std::shared_ptr<const RowSource> rows, int fill);
   TileMatrix(const TileMatrix&) = delete;
   TileMatrix& operator=(const TileMatrix&) = delete;
 
   /// New values, same shape (Error(structure) otherwise).
   void assign(const StructMatrix<double>& A);
+  void assign(std::shared_ptr<const RowSource> rows);
 
   std::int64_t rows() const override { return order_.grid().points() * order_.dof(); }
   void apply(const V& x, V& y) const override;
@@ -44,7 +49,7 @@ class TileMatrix final : public Operator<double> {
   int fill() const { return fill_; }
   TileShape tile_shape() const { return shape_; }
   /// Values for the grown stencil in the order of the same tiles, entries that A lacks as zero: what a factorization begins
-  /// with. Queued on a GPU.
+  /// with, copied, or written again by rows that last, which moves half the bytes. Queued on a GPU.
   void grow(const TileOrder& grown, double* values) const;
   /// r = (I + L) g with L the strict lower entries of `values`, which stand in this matrix' order; r is another vector.
   /// Queued on a GPU.
@@ -56,12 +61,17 @@ class TileMatrix final : public Operator<double> {
   std::uint64_t stamp() const { return stamp_; }
   std::int64_t bytes() const { return values_.bytes() + line_zero_.bytes() + order_.bytes(); }
 
- private:
+  /// As rows are, for kernels that need where neighbours stand as well as the values.
   TileProductView matrix_view() const;
+
+ private:
+  TileMatrix(const Grid& grid, const Stencil& stencil, int dof, int fill, Device device);
+  void require_same_shape(const Grid& grid, const Stencil& stencil, int dof) const;
   TileProductView view(const V& x, V& y) const;
   void check_vector(const char* what, const V& v) const;
 
   int fill_;
+  std::shared_ptr<const RowSource> rows_;  // null unless they last
   TileShape shape_;
   TileOrder order_;
   TileConversion conversion_;

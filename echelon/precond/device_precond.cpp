@@ -45,11 +45,10 @@ std::string host_only(const AutoChoice& choice, const Stencil& stencil) {
   return {};
 }
 
-std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const StructMatrix<double>& A,
-                                                    const TileMatrix& on_gpu) {
+std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const TileMatrix& on_gpu, double asymmetry) {
   if (choice.pc == "none") return std::make_unique<Identity<double>>();
   const bool positive = choice.pc == "ic";
-  if (positive) require_symmetric(A);
+  if (positive) require_symmetric<double>(asymmetry);
   return std::make_unique<DeviceIlu>(on_gpu, choice.ilu, positive);
 }
 

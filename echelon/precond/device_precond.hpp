@@ -15,9 +15,8 @@ namespace echelon {
 std::string host_only(const AutoChoice& choice, const Stencil& stencil);
 std::string host_only(const AutoChoice& choice);  // block CSR
 
-/// `on_gpu` is A there, in the order of the choice's fill. Throws as the host's version does.
-std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const StructMatrix<double>& A,
-                                                    const TileMatrix& on_gpu);
+/// `on_gpu` is in the order of the choice's fill; `asymmetry` is as in its traits. Throws as the host's version does.
+std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const TileMatrix& on_gpu, double asymmetry);
 /// `on_gpu` is a copy of A there.
 std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const BlockCsr<double>& A,
                                                     const BlockCsr<double>& on_gpu);

@@ -13,8 +13,20 @@ using Made = std::unique_ptr<Preconditioner<double>>;
 
 Made make_identity(const MatrixRef&, const IluOptions&) { return std::make_unique<Identity<double>>(); }
 
+[[noreturn]] void refuse_rows() {
+  throw Error(ErrorCode::device, "a matrix given by rows has no storage on the host; solve it on the device of its rows");
+}
+
+/// visit(matrix) in its storage on the host.
+template <class Visit>
+decltype(auto) in_storage(const MatrixRef& A, const Visit& visit) {
+  if (const auto* csr = std::get_if<const BlockCsr<double>*>(&A)) return visit(**csr);
+  if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A)) return visit(**grid);
+  refuse_rows();
+}
+
 Made make_jacobi(const MatrixRef& A, const IluOptions&) {
-  return std::visit([](const auto* matrix) -> Made { return std::make_unique<Jacobi<double>>(*matrix); }, A);
+  return in_storage(A, [](const auto& matrix) -> Made { return std::make_unique<Jacobi<double>>(matrix); });
 }
 
 /// The stencil body keeps the grid's order and has schedules of its own; what asks for others is factored as block CSR.
@@ -25,11 +37,12 @@ bool stays_on_grid(const IluOptions& options) {
 
 template <class Factor>
 Made factored(const MatrixRef& A, const IluOptions& options, Factor factor) {
-  if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A)) {
-    if (stays_on_grid(options)) return std::make_unique<Ilu<double>>(factor(**grid, options));
-    return std::make_unique<Ilu<double>>(factor(to_block_csr(**grid), options));
-  }
-  return std::make_unique<Ilu<double>>(factor(*std::get<const BlockCsr<double>*>(A), options));
+  return in_storage(A, [&]<class Matrix>(const Matrix& matrix) -> Made {
+    if constexpr (std::is_same_v<Matrix, StructMatrix<double>>) {
+      if (!stays_on_grid(options)) return std::make_unique<Ilu<double>>(factor(to_block_csr(matrix), options));
+    }
+    return std::make_unique<Ilu<double>>(factor(matrix, options));
+  });
 }
 
 Made make_ilu(const MatrixRef& A, const IluOptions& options) {
@@ -50,7 +63,7 @@ constexpr PrecondEntry entries[] = {
 }  // namespace
 
 const Operator<double>& as_operator(const MatrixRef& A) {
-  return std::visit([](const auto* matrix) -> const Operator<double>& { return *matrix; }, A);
+  return in_storage(A, [](const auto& matrix) -> const Operator<double>& { return matrix; });
 }
 
 std::span<const PrecondEntry> preconditioners() { return entries; }

@@ -11,13 +11,15 @@
 
 #include "echelon/matrix/block_csr.hpp"
 #include "echelon/matrix/operator.hpp"
+#include "echelon/matrix/row_source.hpp"
 #include "echelon/matrix/struct_matrix.hpp"
 #include "echelon/precond/ilu.hpp"
 
 namespace echelon {
 
-/// The matrix to precondition, in either storage. Not owned.
-using MatrixRef = std::variant<const BlockCsr<double>*, const StructMatrix<double>*>;
+/// The matrix to precondition, in either storage, not owned; or rows that a GPU writes where it needs them.
+using MatrixRef = std::variant<const BlockCsr<double>*, const StructMatrix<double>*, std::shared_ptr<const RowSource>>;
+/// Throws Error(device) for rows: the host has no body for them.
 const Operator<double>& as_operator(const MatrixRef& A);
 
 struct PrecondEntry {

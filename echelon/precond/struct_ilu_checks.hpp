@@ -39,14 +39,18 @@ void require_same_shape(const StructMatrix<T>& A, const Grid& grid, const Stenci
                   stencil.size(), dof));
 }
 
+/// `far` is a matrix' asymmetry.
 template <class T>
-void require_symmetric(const StructMatrix<T>& A) {
-  const double far = asymmetry(A);
+void require_symmetric(double far) {
   // NaN is for the factorization to report, with its row.
   if (!(far > symmetry_tolerance<T>)) return;
   throw Error(
       ErrorCode::symmetry,
       fmt::format("IC needs a symmetric matrix; max|a_ij − a_ji| is {:.3g} of max|a_ij| (Inf: the stencil differs)", far));
+}
+template <class T>
+void require_symmetric(const StructMatrix<T>& A) {
+  require_symmetric<T>(asymmetry(A));
 }
 
 }  // namespace echelon

@@ -6,9 +6,9 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <vector>
 
 #include "echelon/base/error.hpp"
+#include "echelon/problem/assembly.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/spacing.hpp"
 
@@ -24,10 +24,8 @@ void require_unit_star(const Stencil& stencil) {
   }
 }
 
-}  // namespace
-
-StructMatrix<double> convection_diffusion(Grid grid, const Stencil& stencil, const ConvDiffOptions& options) {
-  StructMatrix<double> A(grid, stencil, 1);
+/// Of each entry.
+Array<double> values_of(const Grid& grid, const Stencil& stencil, const ConvDiffOptions& options) {
   require_unit_star(stencil);
   const Spacing space = spacing("convection_diffusion", grid, stencil);
   double speed = 0;
@@ -35,7 +33,7 @@ StructMatrix<double> convection_diffusion(Grid grid, const Stencil& stencil, con
   if (!std::isfinite(speed) || !std::isfinite(options.peclet)) {
     throw Error(ErrorCode::bad_argument, "convection_diffusion: velocity and Péclet number must be finite");
   }
-  std::vector<double> value(static_cast<std::size_t>(stencil.size()), 0.0);
+  Array<double> value(stencil.size(), 0.0);
   double diagonal = 0;
   for (int d = 0; d < 3; ++d) {
     if (!space.coupled[d]) continue;
@@ -48,8 +46,21 @@ StructMatrix<double> convection_diffusion(Grid grid, const Stencil& stencil, con
     diagonal += 2 * diffusion + std::abs(convection);
   }
   value[stencil.center()] = diagonal;
-  A.fill([&](std::int64_t, std::int64_t, std::int64_t, int e, std::span<double> block) { block[0] = value[e]; });
+  return value;
+}
+
+}  // namespace
+
+StructMatrix<double> convection_diffusion(Grid grid, const Stencil& stencil, const ConvDiffOptions& options) {
+  StructMatrix<double> A(grid, stencil, 1);
+  const auto value = values_of(grid, stencil, options);
+  assemble(ConstantRows{value.data()}, A);
   return A;
+}
+
+Rows convection_diffusion_rows(Grid grid, const Stencil& stencil, const ConvDiffOptions& options, Device device) {
+  require_shape(grid, 1);
+  return constant_rows(grid, stencil, values_of(grid, stencil, options), device);
 }
 
 }  // namespace echelon::problems

@@ -1,32 +1,145 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A function of space evaluated once at every grid point, so that rows may read their neighbours' coefficients without
-// calling it again. Nodes lie at (i + 1)/(N + 1), with the boundary one point outside; cells at (i + ½)/N.
+// Functions of space evaluated once at every grid point, so that rows may read their neighbours' coefficients without
+// calling them again. Nodes lie at (i + 1)/(N + 1), with the boundary one point outside; cells at (i + ½)/N.
+// A sampler is `bool operator()(x, y, z, values)`, false where the problem is not defined, with the number of `components`
+// and `refuse(x, y, z)`, which throws. Built-in ones are plain data and evaluated where the samples are wanted; those with a
+// user's function inside are called on the host, from several threads, and their values copied.
 #pragma once
 
-#include <functional>
+#include <cmath>
+#include <type_traits>
 
 #include "echelon/base/array.hpp"
 #include "echelon/matrix/stencil.hpp"
+#include "echelon/problem/point_loop.hpp"
 
 namespace echelon::problems {
 
 enum class Place { nodes, cells };
 
+ECHELON_FN double coordinate(std::int64_t i, std::int64_t n, Place place) {
+  const auto count = static_cast<double>(n), at = static_cast<double>(i);
+  return place == Place::nodes ? (at + 1) / (count + 1) : (at + 0.5) / count;
+}
+
+/// Where is sampled: a grid and `halo` points more on every side.
+struct SamplePoints {
+  Grid grid;
+  Place place;
+  int halo;
+
+  Grid with_halo() const { return {grid.nx + 2 * halo, grid.ny + 2 * halo, grid.nz + 2 * halo}; }
+};
+
+/// The samples as rows read them, on host or GPU.
+template <int components>
+struct SampleView {
+  const double* values = nullptr;
+  std::int64_t nx = 0, ny = 0;  // with the halo
+  int halo = 0;
+
+  ECHELON_FN const double* at(int i, int j, int k) const {
+    return values + (((k + halo) * ny + (j + halo)) * nx + (i + halo)) * components;
+  }
+};
+
+template <class Sampler>
+struct SamplerKernels {
+  /// Fills the samples; `first_bad` gets the smallest number of a point without finite values, and is not touched else.
+  void (*sample)(int device, const SamplePoints& points, const Sampler& sampler, double* values,
+                 unsigned long long* first_bad);
+};
+/// Null without CUDA. For the built-in samplers.
+template <class Sampler>
+const SamplerKernels<Sampler>* sampler_kernels();
+
+/// The largest value of a speed over all samples, 0 when there is none above.
+template <class Speed>
+struct SpeedKernels {
+  double (*largest)(int device, const Speed& speed, const double* samples, std::int64_t points);
+};
+template <class Speed>
+const SpeedKernels<Speed>* speed_kernels();
+
+namespace sampling {
+/// Throws Error(bad_argument) naming `what` and the place when a value is not finite.
+void require_finite(const char* what, const double (&at)[3], std::span<const double> values);
+/// Throws Error(will_not_fit).
+void require_room(const char* what, std::int64_t scalars, Device device);
+[[noreturn]] void throw_no_cuda();
+
+template <class Sampler>
+void checked(const char* what, const SamplePoints& points, const Sampler& sampler, const std::int64_t (&n)[3], double* at) {
+  const double place[3] = {coordinate(n[0] - points.halo, points.grid.nx, points.place),
+                           coordinate(n[1] - points.halo, points.grid.ny, points.place),
+                           coordinate(n[2] - points.halo, points.grid.nz, points.place)};
+  if (!sampler(place[0], place[1], place[2], at)) sampler.refuse(place[0], place[1], place[2]);
+  require_finite(what, place, {at, Sampler::components});
+}
+
+template <class Sampler>
+void on_gpu(const char* what, const SamplePoints& points, const Sampler& sampler, Array<double>& values) {
+  const auto* kernels = sampler_kernels<Sampler>();
+  if (!kernels) throw_no_cuda();
+  constexpr unsigned long long none = ~0ull;
+  const Array<unsigned long long> start{none};
+  auto first_bad = start.to(values.device());
+  kernels->sample(values.device().index, points, sampler, values.data(), first_bad.data());
+  const unsigned long long found = first_bad.to(Device::host())[0];
+  if (found == none) return;
+  const Grid grid = points.with_halo();
+  const auto point = static_cast<std::int64_t>(found);
+  double at[Sampler::components];
+  checked(what, points, sampler, {point % grid.nx, point / grid.nx % grid.ny, point / grid.nx / grid.ny}, at);
+}
+}  // namespace sampling
+
+template <int components>
 class PointSamples {
  public:
-  using Function = std::function<void(double x, double y, double z, double* values)>;
-  /// `halo` points more on every side. The function is called from several threads. Throws Error(bad_argument) naming
-  /// `what` and the place when a value is not finite.
-  PointSamples(const char* what, const Grid& grid, Place place, int halo, int components, const Function& function);
-
-  const double* at(std::int64_t i, std::int64_t j, std::int64_t k) const {
-    return values_.data() + with_halo_.index(i + halo_, j + halo_, k + halo_) * components_;
+  /// Throws Error(bad_argument) naming `what` and the place for values that are not finite or not the sampler's to have.
+  template <class Sampler>
+  PointSamples(const char* what, const SamplePoints& points, const Sampler& sampler, Device device) : points_(points) {
+    static_assert(Sampler::components == components);
+    const Grid grid = points.with_halo();
+    const std::int64_t scalars = grid.points() * components;
+    sampling::require_room(what, scalars, device);
+    constexpr bool is_formula = std::is_trivially_copyable_v<Sampler>;
+    values_ = Array<double>(scalars, is_formula ? device : Device::host());
+    if constexpr (is_formula) {
+      if (!device.is_host()) {
+        sampling::on_gpu(what, points, sampler, values_);
+        return;
+      }
+    }
+    constexpr std::int64_t operations_a_call = 100;
+    for_each_point(grid, operations_a_call, [&](std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t point) {
+      sampling::checked(what, points, sampler, {i, j, k}, values_.data() + point * components);
+    });
+    if (!device.is_host()) values_ = values_.to(device);
   }
-  std::span<const double> values() const { return values_.span(); }
+
+  Array<double> values() && { return std::move(values_); }
+  /// Lives as long as the samples, or the values taken of them.
+  SampleView<components> view() const {
+    const Grid grid = points_.with_halo();
+    return {values_.data(), grid.nx, grid.ny, points_.halo};
+  }
+
+  /// Largest speed(sample), or 0.
+  template <class Speed>
+  double largest(const Speed& speed) const {
+    const std::int64_t points = values_.size() / components;
+    if (!values_.device().is_host()) {
+      return speed_kernels<Speed>()->largest(values_.device().index, speed, values_.data(), points);
+    }
+    double top = 0;
+    for (std::int64_t p = 0; p < points; ++p) top = std::fmax(top, speed(values_.data() + p * components));
+    return top;
+  }
 
  private:
-  Grid with_halo_;
-  int halo_, components_;
+  SamplePoints points_;
   Array<double> values_;
 };
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // −h²Δu: off-diagonals −w_o, diagonal Σ w_o over the whole stencil, so that neighbours outside are the zero boundary values.
-#include <vector>
-
+#include "echelon/problem/assembly.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/spacing.hpp"
 
 namespace echelon::problems {
+namespace {
 
-StructMatrix<double> poisson(Grid grid, const Stencil& stencil) {
-  StructMatrix<double> A(grid, stencil, 1);
+/// Of each entry.
+Array<double> values_of(const Grid& grid, const Stencil& stencil) {
   const Spacing space = spacing("poisson", grid, stencil);
   const bool box = is_full_box(stencil, space);
-  std::vector<double> value(static_cast<std::size_t>(stencil.size()), 0.0);
+  Array<double> value(stencil.size(), 0.0);
   double diagonal = 0;
   for (int e = 0; e < stencil.size(); ++e) {
     if (e == stencil.center()) continue;
@@ -23,8 +23,21 @@ StructMatrix<double> poisson(Grid grid, const Stencil& stencil) {
     diagonal += weight;
   }
   value[stencil.center()] = diagonal;
-  A.fill([&](std::int64_t, std::int64_t, std::int64_t, int e, std::span<double> block) { block[0] = value[e]; });
+  return value;
+}
+
+}  // namespace
+
+StructMatrix<double> poisson(Grid grid, const Stencil& stencil) {
+  StructMatrix<double> A(grid, stencil, 1);
+  const auto value = values_of(grid, stencil);
+  assemble(ConstantRows{value.data()}, A);
   return A;
+}
+
+Rows poisson_rows(Grid grid, const Stencil& stencil, Device device) {
+  require_shape(grid, 1);
+  return constant_rows(grid, stencil, values_of(grid, stencil), device);
 }
 
 }  // namespace echelon::problems

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
+#include "echelon/matrix/row_source.hpp"
 #include "echelon/matrix/struct_matrix.hpp"
 
 namespace echelon::problems {
@@ -105,5 +107,17 @@ StructMatrix<double> cahn_hilliard(Grid grid, const CahnHilliardOptions& options
 /// Random values in (−1, 1); the diagonal is 1 to 2 larger than the sum of the row's other magnitudes, so scalar rows and
 /// blocks are strictly dominant. A value depends on the seed and its own place only: the same bits for every thread count.
 StructMatrix<double> random(Grid grid, const Stencil& stencil, int dof, std::uint64_t seed);
+
+/// The same matrices, bit for bit, as rows that are written where they are wanted: a TileMatrix on a GPU takes them without
+/// a copy on the host. The built-in coefficients and base states are evaluated there, functions of users on the host, and
+/// only their values at the points travel. Errors as above.
+using Rows = std::shared_ptr<const RowSource>;
+Rows poisson_rows(Grid grid, const Stencil& stencil, Device device);
+Rows convection_diffusion_rows(Grid grid, const Stencil& stencil, const ConvDiffOptions& options, Device device);
+Rows variable_poisson_rows(Grid grid, const Stencil& stencil, const VarPoissonOptions& options, Device device);
+Rows euler_rows(Grid grid, const EulerOptions& options, Device device);
+Rows navier_stokes_rows(Grid grid, const NavierStokesOptions& options, Device device);
+Rows cahn_hilliard_rows(Grid grid, const CahnHilliardOptions& options, Device device);
+Rows random_rows(Grid grid, const Stencil& stencil, int dof, std::uint64_t seed, Device device);
 
 }  // namespace echelon::problems

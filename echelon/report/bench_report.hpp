@@ -50,7 +50,10 @@ struct BenchRow {
   double relative_residual = 0;
   std::string reason;           // how a solve ended, where that is compared
   std::vector<TimePart> parts;  // of a solve on a GPU
-  double upload_seconds = 0;    // of a solve on a GPU: the matrix copied there and nothing else, to hold set-up against
+  // Of a solve on a GPU: what set-up is made of, and what to hold it against, the matrix copied on the GPU and nothing else
+  // (in older reports copied there from the host).
+  std::vector<TimePart> setup_parts;
+  double copy_seconds = 0, upload_seconds = 0;
   std::vector<PeerTime> peers;  // with as many ranks as we have threads
 
   /// Bytes a second over `bandwidth`, in percent; 0 without a model.

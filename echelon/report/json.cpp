@@ -137,6 +137,8 @@ Json bench_row_json(const BenchRow& row) {
   }
   if (!row.reason.empty()) json["reason"] = row.reason;
   if (!row.parts.empty()) json["parts"] = parts_json(row.parts);
+  if (!row.setup_parts.empty()) json["setup_parts"] = parts_json(row.setup_parts);
+  if (row.copy_seconds > 0) json["copy_seconds"] = row.copy_seconds;
   if (row.upload_seconds > 0) json["upload_seconds"] = row.upload_seconds;
   json["peer"] = best ? Json(best->name + ", " + best->method) : Json(nullptr);
   json["peer_seconds"] = best ? Json(best->seconds) : Json(nullptr);
@@ -175,6 +177,7 @@ std::string to_json(const RunReport& report) {
                      {"setup", report.seconds.setup},
                      {"solve", report.seconds.solve},
                      {"total", report.seconds.total}};
+  if (report.seconds.convert > 0) json["seconds"]["convert"] = report.seconds.convert;
   json["choice"] = {{"name", report.choice}, {"why", report.why}, {"attempts", attempts_json(report.attempts)}};
   json["restarts"] = result.restarts;
   json["residual_replacements"] = result.residual_replacements;
@@ -282,9 +285,9 @@ T field(const Json& json, const char* name, T otherwise = {}) {
   return at == json.end() || at->is_null() ? otherwise : at->get<T>();
 }
 
-std::vector<TimePart> parts_from(const Json& json) {
+std::vector<TimePart> parts_from(const Json& json, const char* name = "parts") {
   std::vector<TimePart> parts;
-  const auto at = json.find("parts");
+  const auto at = json.find(name);
   if (at == json.end()) return parts;
   for (const auto& part : at->items()) parts.push_back({part.key(), part.value().get<double>()});
   return parts;
@@ -319,6 +322,8 @@ BenchRow bench_row_from(const Json& json) {
   row.relative_residual = field<double>(json, "relative_residual");
   row.reason = field<std::string>(json, "reason");
   row.parts = parts_from(json);
+  row.setup_parts = parts_from(json, "setup_parts");
+  row.copy_seconds = field<double>(json, "copy_seconds");
   row.upload_seconds = field<double>(json, "upload_seconds");
   for (const Json& one : field<Json>(json, "peers", Json::array())) {
     PeerTime peer;

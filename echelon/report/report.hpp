@@ -41,7 +41,9 @@ struct [[nodiscard]] Report {
   double nrbe = 0;               // ‖r‖₂ / (‖b‖₂ + ‖A‖_∞ ‖x‖₂); NaN when ‖A‖ is unknown
   std::vector<double> history;   // relative residual norm by iteration, the recurrence's; history[0] is the start
   double setup_seconds = 0, solve_seconds = 0;
-  std::int64_t restarts = 0;  // GMRES cycles, BiCGStab restarts
+  double assembly_seconds = 0,
+         conversion_seconds = 0;  // on a GPU, before set-up: A's rows written there, put into its order
+  std::int64_t restarts = 0;      // GMRES cycles, BiCGStab restarts
   std::int64_t residual_replacements = 0;
   std::string basis_precision = "fp64";
   std::string cg_form;           // "plain" or "eisenstat"; empty unless cg

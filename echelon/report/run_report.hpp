@@ -31,6 +31,7 @@ struct BackendInfo {
 
 struct PhaseSeconds {
   double read = 0, assemble = 0, setup = 0, solve = 0, total = 0;
+  double convert = 0;  // of a matrix on the host to a GPU and into its order there
 };
 
 /// One attempt of the automatic choice.

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/matrix/tile_traits.inl"
+
+namespace echelon::tile_traits {
+const Kernels* kernels() { return nullptr; }
+}  // namespace echelon::tile_traits

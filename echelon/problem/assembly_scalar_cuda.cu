@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Assembly on a GPU of the problems with one unknown a point, and of random matrices.
+#include "echelon/problem/assembly.cuh"
+#include "echelon/problem/fields.hpp"
+#include "echelon/problem/random_row.inl"
+#include "echelon/problem/variable_poisson_row.inl"
+
+namespace echelon::problems {
+
+template const AssemblyKernels<ConstantRows>* assembly_kernels();
+template const AssemblyKernels<StarConductors>* assembly_kernels();
+template const AssemblyKernels<BoxElements>* assembly_kernels();
+template const AssemblyKernels<RandomRows>* assembly_kernels();
+template const SamplerKernels<KappaSampler<SmoothCoefficient>>* sampler_kernels();
+template const SamplerKernels<KappaSampler<JumpCoefficient>>* sampler_kernels();
+
+}  // namespace echelon::problems
