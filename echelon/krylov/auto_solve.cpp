@@ -257,9 +257,11 @@ class Ladder {
       outcome_.report.setup_seconds += note.setup_seconds;
       outcome_.report.solve_seconds += note.solve_seconds;
     }
-    if (!gpu_) return;
-    outcome_.report.assembly_seconds = gpu_->assembly_seconds();
-    outcome_.report.conversion_seconds = gpu_->conversion_seconds();
+    for (const auto* system : {&gpu_, &gpu_grid_form_}) {
+      if (!*system) continue;
+      outcome_.report.assembly_seconds += (*system)->assembly_seconds();
+      outcome_.report.conversion_seconds += (*system)->conversion_seconds();
+    }
   }
 
   const MatrixRef& A_;

@@ -22,6 +22,7 @@ struct Layout::Tables {
   LayoutView view;
   std::int64_t size = 0;
   std::optional<TileSchedule> schedule;
+  std::shared_ptr<const Tables> vector;  // whose schedule and first runs are used
   Array<std::int64_t> first_run, run_start;
 
   Tables(LayoutKind kind, const Wavefront& front, std::int64_t points, const StoredBlocks& blocks) : stored(blocks) {
@@ -100,6 +101,27 @@ Layout Layout::tile_contiguous(const Wavefront& front, const Stencil& stencil, T
   return Layout(LayoutKind::tile_contiguous, grid, tables);
 }
 
+Layout Layout::on_points_of(const Layout& vector, const StoredBlocks& stored) {
+  const StoredBlocks& of = vector.stored();
+  if (vector.kind() != LayoutKind::tile_contiguous || of.entries.count() != 1 || of.columns != 1 || of.rows != stored.rows ||
+      of.scalar_bytes != stored.scalar_bytes) {
+    throw Error(ErrorCode::bad_argument,
+                "a layout on the points of another: it needs a vector in tile order with as many rows");
+  }
+  const LayoutView& like = vector.view();
+  const auto tables = std::make_shared<Tables>(LayoutKind::tile_contiguous, like.front, like.points, stored);
+  tables->vector = vector.tables_;
+  const Array<std::int64_t>& starts = vector.tables_->run_start;
+  tables->run_start = Array<std::int64_t>(starts.size());
+  const std::int64_t columns = std::int64_t{stored.entries.count()} * stored.columns;
+  for (std::int64_t run = 0; run < starts.size(); ++run) tables->run_start[run] = columns * starts[run];
+  tables->size = columns * vector.size();
+  tables->view.tiles = like.tiles;
+  tables->view.first_run = like.first_run;
+  tables->view.run_start = tables->run_start.data();
+  return Layout(LayoutKind::tile_contiguous, vector.grid(), tables);
+}
+
 std::int64_t Layout::size() const { return tables_->size; }
 std::int64_t Layout::bytes() const {
   return tables_->size * tables_->stored.scalar_bytes + tables_->first_run.bytes() + tables_->run_start.bytes();
@@ -107,8 +129,9 @@ std::int64_t Layout::bytes() const {
 const StoredBlocks& Layout::stored() const { return tables_->stored; }
 const LayoutView& Layout::view() const { return tables_->view; }
 const TileSchedule& Layout::tiles() const {
-  if (!tables_->schedule) throw Error(ErrorCode::bad_argument, "tiles of a layout that has none");
-  return *tables_->schedule;
+  const Tables& with = tables_->vector ? *tables_->vector : *tables_;
+  if (!with.schedule) throw Error(ErrorCode::bad_argument, "tiles of a layout that has none");
+  return *with.schedule;
 }
 
 }  // namespace echelon

@@ -33,6 +33,10 @@ class Layout {
   static Layout skewed(const Wavefront& front, const StoredBlocks& stored);
   static Layout tile_contiguous(const Wavefront& front, const Stencil& stencil, TileShape shape, const StoredBlocks& stored);
 
+  /// Other blocks of as many rows for the points of a tile-contiguous vector, whose tables it shares: every run is as many
+  /// times as long as there are columns.
+  static Layout on_points_of(const Layout& vector, const StoredBlocks& stored);
+
   LayoutKind kind() const { return kind_; }
   Grid grid() const { return grid_; }
   /// User order: the block of (point, entry), counted in blocks.

@@ -48,6 +48,7 @@ class TileMatrix final : public Operator<double> {
   int dof() const { return order_.dof(); }
   int fill() const { return fill_; }
   TileShape tile_shape() const { return shape_; }
+  const TileOrder& order() const { return order_; }
   /// Values for the grown stencil in the order of the same tiles, entries that A lacks as zero: what a factorization begins
   /// with, copied, or written again by rows that last, which moves half the bytes. Queued on a GPU.
   void grow(const TileOrder& grown, double* values) const;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "echelon/base/array.hpp"
@@ -30,6 +31,10 @@ class TileOrder {
   TileOrder(Grid grid, Stencil stencil, const Stencil& leader, int dof, TileShape shape, Device device,
             LayoutKind kind = LayoutKind::tile_contiguous);
 
+  /// The same points, tiles and vectors as in an order that is kept in runs, whose tables are shared, with the entries of
+  /// another stencil.
+  TileOrder(const TileOrder& like, Stencil stencil);
+
   const Grid& grid() const { return grid_; }
   const Stencil& stencil() const { return stencil_; }
   int dof() const { return dof_; }
@@ -43,7 +48,7 @@ class TileOrder {
   const Layout& host_vector() const { return host_vector_; }
   std::int64_t matrix_scalars() const { return host_matrix_.size(); }
   std::int64_t vector_scalars() const { return host_vector_.size(); }
-  const TileSchedule& host_tiles() const { return schedule_ ? *schedule_ : host_vector_.tiles(); }
+  const TileSchedule& host_tiles() const { return points_->schedule ? *points_->schedule : host_vector_.tiles(); }
   /// (tile, level) pairs. Throws Error(bad_argument) for a kind that is not kept in runs.
   std::int64_t runs() const;
   /// Of the tables on the device.
@@ -54,12 +59,22 @@ class TileOrder {
   Stencil stencil_;
   int dof_;
   Device device_;
-  Layout host_matrix_, host_vector_;
-  std::optional<TileSchedule> schedule_;  // of kinds whose layout has none
-  Array<Tile> tiles_;
-  Array<int> tile_of_, wait_start_;
-  Array<TileWait> waits_;
-  Array<std::int64_t> first_run_, run_start_, matrix_run_start_;
+  /// What orders of the same points share, on the device.
+  struct PointTables {
+    std::optional<TileSchedule> schedule;  // of kinds whose layout has none
+    Array<Tile> tiles;
+    Array<int> tile_of, wait_start;
+    Array<TileWait> waits;
+    Array<std::int64_t> first_run, run_start;
+    std::int64_t bytes() const {
+      return tiles.bytes() + tile_of.bytes() + waits.bytes() + wait_start.bytes() + first_run.bytes() + run_start.bytes();
+    }
+  };
+  void place_matrix_runs();
+
+  Layout host_vector_, host_matrix_;
+  std::shared_ptr<const PointTables> points_;
+  Array<std::int64_t> matrix_run_start_;
   LayoutView matrix_, vector_;
 };
 

@@ -61,7 +61,7 @@ struct DeviceIlu::Impl {
   Impl(const TileMatrix& A, const IluOptions& options_, bool positive)
       : options(options_),
         stencil(A.stencil()),
-        order(A.grid(), grown(A.stencil(), options.fill), A.dof(), A.tile_shape(), A.device()),
+        order(A.order(), grown(A.stencil(), options.fill)),
         factorization(order, options, positive),
         diagonal_only(A.dof() == 1 && EliminationPlan(order.stencil()).diagonal_only) {
     report.fill_ratio = static_cast<double>(neighbours_inside(A.grid(), order.stencil().offsets())) /
@@ -73,11 +73,11 @@ struct DeviceIlu::Impl {
     of_values = A.stamp();
     make_room();
     A.grow(order, values.data());
-    sweep_with(Stored::fp64);
     factorization.factor(values.data(), {[&](double* again) { A.grow(order, again); }, [&] { return inverse_norm(A); }},
                          report);
     report.precision = word(Stored::fp64);
     if (report.ok && bytes_of(options.precision) < bytes_of(Stored::fp64)) store_narrow();
+    if (narrow.empty()) sweep_with(Stored::fp64);
     report.bytes = values.bytes() + narrow.bytes() + order.bytes() + factorization.bytes() + sweep->bytes();
     report.numeric_seconds = timer.seconds();
   }
@@ -135,8 +135,9 @@ struct DeviceIlu::Impl {
     throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + report.message);
   }
 
-  /// ‖(LU)⁻¹ e‖∞ of the factors in FP64.
-  double inverse_norm(const TileMatrix& A) const {
+  /// ‖(LU)⁻¹ e‖∞ of the factors in FP64, asked for before they are narrowed.
+  double inverse_norm(const TileMatrix& A) {
+    sweep_with(Stored::fp64);
     const CudaBackend& gpu = *cuda_backend();
     const int index = order.device().index;
     Array<double> ones(A.rows(), order.device()), probe(A.kept_size(), order.device());

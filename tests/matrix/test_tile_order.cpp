@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include <cstdlib>
 #include <vector>
 
@@ -84,6 +86,31 @@ TEST(TileOrder, OtherKindsHaveTheSameTilesAndLoseNoMemory) {
       EXPECT_ERROR(static_cast<void>(order.runs()), bad_argument, "not kept in runs");
     }
   }
+}
+
+TEST(TileOrder, OnThePointsOfAnotherIsTheSameAsAlone) {
+  const Grid grid{9, 21, 19};
+  for (const int dof : {1, 3}) {
+    const Stencil leader = stencils::box27(), small = stencils::star7();
+    std::optional<TileOrder> first(std::in_place, grid, small, leader, dof, TileShape{8, 4}, Device::host());
+    const TileOrder beside(*first, leader), alone(grid, leader, dof, {8, 4}, Device::host());
+    first.reset();  // the tables outlive it
+    EXPECT_EQ(beside.matrix_scalars(), alone.matrix_scalars());
+    EXPECT_EQ(beside.vector_scalars(), alone.vector_scalars());
+    EXPECT_EQ(beside.runs(), alone.runs());
+    EXPECT_EQ(beside.host_tiles().longest(), alone.host_tiles().longest());
+    for (int k = 0; k < grid.nz; ++k) {
+      for (int j = 0; j < grid.ny; ++j) {
+        for (int i = 0; i < grid.nx; ++i) {
+          const Place got = beside.matrix().place({i, j, k}), want = alone.matrix().place({i, j, k});
+          ASSERT_EQ(got.at(5, dof - 1, 0), want.at(5, dof - 1, 0));
+          ASSERT_EQ(beside.vector().place({i, j, k}).first, alone.vector().place({i, j, k}).first);
+        }
+      }
+    }
+  }
+  const TileOrder plain(grid, stencils::star7(), 1, {8, 4}, Device::host(), LayoutKind::user);
+  EXPECT_THROW(TileOrder(plain, stencils::box27()), Error);
 }
 
 TEST(TileOrder, SymmetrisedHoldsTheMirrorImage) {
