@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "echelon/base/array.hpp"
@@ -16,6 +17,24 @@ EntryRange all_entries(const Stencil& stencil) { return {0, stencil.size()}; }
 EntryRange lower_entries(const Stencil& stencil) { return {0, stencil.center()}; }
 EntryRange upper_entries(const Stencil& stencil) { return {stencil.center() + 1, stencil.size()}; }
 EntryRange diagonal_and_upper_entries(const Stencil& stencil) { return {stencil.center(), stencil.size()}; }
+
+namespace {
+
+/// Lines of a tile that have a point at each of its levels: where lines begin less where they have ended, added up.
+void count_lines(const TileView& tiles, const Tile& tile, std::int64_t* lines) {
+  std::fill_n(lines, tile.levels, 0);
+  for (int z = tile.z; z < tiles.end_z(tile); ++z) {
+    for (int y = tile.y; y < tile.y + tiles.shape.y; ++y) {
+      if (!tiles.front.has_line(y, z)) continue;
+      const int begin = tiles.front.line_start(y, z) - tile.first_level;
+      ++lines[begin];
+      if (begin + tiles.front.nx < tile.levels) --lines[begin + tiles.front.nx];
+    }
+  }
+  for (int n = 1; n < tile.levels; ++n) lines[n] += lines[n - 1];
+}
+
+}  // namespace
 
 struct Layout::Tables {
   StoredBlocks stored;
@@ -40,10 +59,10 @@ struct Layout::Tables {
     view.columns = stored.columns;
     view.points = points;
   }
-  /// Scalars rounded up to whole 32 bytes.
+  /// Scalars rounded up to whole 32 bytes, a power of two of them.
   std::int64_t padded(std::int64_t scalars) const {
     const std::int64_t whole = 32 / stored.scalar_bytes;
-    return (scalars + whole - 1) / whole * whole;
+    return (scalars + whole - 1) & -whole;
   }
 };
 
@@ -83,13 +102,12 @@ Layout Layout::tile_contiguous(const Wavefront& front, const Stencil& stencil, T
   Array<std::int64_t> run_start(first_run[tiles.count] + 1);
   run_start[0] = 0;
   const std::int64_t a_line = std::int64_t{stored.entries.count()} * stored.columns;
-#pragma omp parallel for num_threads(threads_for(run_start.size() * tiles.shape.z)) schedule(dynamic)
+#pragma omp parallel for num_threads(threads_for(run_start.size())) schedule(dynamic)
   for (int t = 0; t < tiles.count; ++t) {
     const Tile& tile = tiles.tiles[t];
-    for (int n = 0; n < tile.levels; ++n) {
-      const int lines = tiles.lines_before(tile, tile.first_level + n, tiles.end_z(tile));
-      run_start[first_run[t] + n + 1] = a_line * tables->padded(std::int64_t{lines} * stored.rows);
-    }
+    std::int64_t* const length = run_start.data() + first_run[t] + 1;
+    count_lines(tiles, tile, length);
+    for (int n = 0; n < tile.levels; ++n) length[n] = a_line * tables->padded(length[n] * stored.rows);
   }
   for (std::int64_t run = 1; run < run_start.size(); ++run) run_start[run] += run_start[run - 1];
   tables->size = run_start[run_start.size() - 1];

@@ -122,7 +122,7 @@ TEST(TileOrder, SymmetrisedHoldsTheMirrorImage) {
 }
 
 TEST(TileOrder, RefusesSizesBelowOne) {
-  EXPECT_ERROR(TileOrder({4, 4, 4}, stencils::star7(), 0, TileShape{2, 2}, Device::host()), bad_argument, "0x0");
+  EXPECT_ERROR(TileOrder({4, 4, 4}, stencils::star7(), 0, TileShape{2, 2}, Device::host()), bad_argument, "0x1");
   EXPECT_ERROR(TileOrder({4, 4, 4}, stencils::star7(), 1, TileShape{0, 2}, Device::host()), bad_argument, "0x2");
 }
 
