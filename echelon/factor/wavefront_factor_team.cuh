@@ -25,23 +25,6 @@ struct alignas(16) TeamRoom {
   double judged[Shape::lines * 4 * B * B];
 };
 
-/// Who waits, for the message when it is in vain.
-struct Waiting {
-  int tile, level;
-};
-/// How many levels the team has finished: at least `needed`, unless everything stops.
-inline __device__ __noinline__ unsigned poll_progress(const WavefrontFactorView<double>& v, int team, unsigned needed,
-                                                      Waiting who) {
-  const unsigned long long begin = device::nanoseconds();
-  for (unsigned polls = 1; load_relaxed(v.progress + team) < needed; ++polls) {
-    if (polls % static_cast<unsigned>(spins_between_looks) != 0) continue;
-    const bool late = device::nanoseconds() - begin > static_cast<unsigned long long>(v.patience);
-    if (late && atomicCAS(&v.status->stuck_tile, 0, who.tile + 1) == 0) v.status->stuck_level = who.level;
-    if (late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0) return 0;
-  }
-  return load_acquire(v.progress + team);
-}
-
 template <class Static, int B>
 class FactorTeam {
  public:

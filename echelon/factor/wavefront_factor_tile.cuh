@@ -72,6 +72,24 @@ struct DevicePivotLog {
   }
 };
 
+/// The tile that waits, and for which of its levels.
+struct Waiting {
+  int tile, level;
+};
+/// How many levels are finished where `index` counts them: at least `needed`, or 0 when everything stops.
+template <class T>
+__device__ __noinline__ unsigned poll_progress(const WavefrontFactorView<T>& v, int index, unsigned needed, Waiting who) {
+  const unsigned long long begin = device::nanoseconds();
+  for (unsigned polls = 1; load_relaxed(v.progress + index) < needed; ++polls) {
+    if (polls % static_cast<unsigned>(spins_between_looks) != 0) continue;
+    const bool late = device::nanoseconds() - begin > static_cast<unsigned long long>(v.patience);
+    if (late && atomicCAS(&v.status->stuck_tile, 0, who.tile + 1) == 0) v.status->stuck_level = who.level;
+    if (late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0) return 0;
+  }
+  // An acquire empties the first-level cache: once, not at every look.
+  return load_acquire(v.progress + index);
+}
+
 /// Where the levels of a tile stand in the tables.
 struct NearTile {
   std::int64_t first_run;
@@ -170,9 +188,10 @@ struct TileWork {
 
   /// Values of the point of line (yy, zz), counted from the tile's first line and not after its last one, at a level whose
   /// slot is `slot`; of a point that is not there, the first of all values again and again: what is loaded without need
-  /// need not be branched around, and loads of a row stay under way together. For v.is_near().
+  /// need not be branched around, and loads of a row stay under way together. Its slot stays: another one might be on its
+  /// way. For v.is_near().
   __device__ PointValues<T> values(bool there, int yy, int zz, int slot) const {
-    yy = there ? yy : 0, zz = there ? zz : 0, slot = there ? slot : 0;
+    yy = there ? yy : 0, zz = there ? zz : 0;
     const int n = (yy < 0 ? 1 : 0) + (zz < 0 ? v.tiles_y : 0);
     const PointValues<T> found = values_of(n, frame().own.y + yy, zz < 0 ? zz + v.vector.tiles.shape.z : zz, slot);
     return {there ? found.at : v.values, there ? found.run : 0};
@@ -248,24 +267,13 @@ struct TileWork {
     }
   }
 
-  /// Returns how many levels of the tile are finished, at least `needed` unless everything stops.
+  /// Levels of the tile that are finished; everything stops when the wait is in vain.
   __device__ unsigned wait_for(int tile, unsigned needed, int level) const {
     unsigned finished = load_acquire(v.progress + tile);
     if (finished >= needed) return finished;
-    const unsigned long long begin = device::nanoseconds();
-    for (int spins = 1; finished < needed; ++spins) {
-      if (spins % spins_between_looks == 0) {
-        const bool late = device::nanoseconds() - begin > static_cast<unsigned long long>(v.patience);
-        if (late && atomicCAS(&v.status->stuck_tile, 0, frame().tile + 1) == 0) v.status->stuck_level = level;
-        if (late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0) {
-          frame().stop = level;
-          return finished;
-        }
-      }
-      finished = load_relaxed(v.progress + tile);
-    }
-    // An acquire empties the first-level cache: once, not at every look.
-    return load_acquire(v.progress + tile);
+    finished = poll_progress(v, tile, needed, {frame().tile, level});
+    if (finished < needed) frame().stop = level;
+    return finished;
   }
 
   /// The publisher's whole life: says which levels are finished, and has A fetched to the second-level cache ahead.
