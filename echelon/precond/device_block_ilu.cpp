@@ -199,7 +199,6 @@ struct DeviceBlockIlu::Impl {
     RowSweepView v;
     v.rows = rows;
     v.block = block;
-    v.entries_at_a_time = static_cast<int>(std::ceil(triangle.mean_entries));
     v.lower = is_lower;
     v.start = triangle.start.data();
     v.distance = triangle.distance.data();

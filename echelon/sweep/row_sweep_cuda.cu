@@ -28,10 +28,7 @@ Chosen fixed(int columns) {
 template <bool lower>
 Chosen chosen(const RowSweepView& v) {
   switch (v.block) {
-    case 1:
-      return v.entries_at_a_time <= 4   ? fixed<lower, 1, 4>(v.columns)
-             : v.entries_at_a_time <= 8 ? fixed<lower, 1, 8>(v.columns)
-                                        : fixed<lower, 1, 16>(v.columns);
+    case 1: return fixed<lower, 1, 4>(v.columns);  // 8 and 16 are slower for 7 and 27 entries, in few and in many levels
     case 2: return fixed<lower, 2, 4>(v.columns);
     case 3: return fixed<lower, 3, 3>(v.columns);
     case 4: return fixed<lower, 4, 4>(v.columns);

@@ -28,7 +28,6 @@ struct RowSweepView {
   std::int64_t rows = 0;
   int columns = 1;  // vectors that are swept together, 1, 2 or 4; blocks of more than 8 one by one
   int block = 1;
-  int entries_at_a_time = 0;  // b = 1: how many lanes share a row, 4, 8 or 16
   bool lower = true;
   const std::int64_t* start = nullptr;  // by sweep position, as in triangles.hpp
   const std::int32_t* distance = nullptr;

@@ -79,6 +79,7 @@ void expect_solve_of_host(const Matrix& A, double rtol, const char* about, const
   ASSERT_EQ(gpu.report.history.size(), static_cast<std::size_t>(gpu.report.iterations) + 1) << about;
   const std::size_t both = std::min(gpu.report.history.size(), host.report.history.size());
   for (std::size_t k = 0; k < both; ++k) {
+    if (host.report.history[k] < rtol) break;  // the last one may be rounding alone
     EXPECT_LT(std::abs(std::log(gpu.report.history[k] / host.report.history[k])), std::log(2.0))
         << about << ", iteration " << k;
   }
