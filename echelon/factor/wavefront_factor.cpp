@@ -21,11 +21,18 @@ namespace {
 /// What a tile waits for takes microseconds; a GPU that is shared or stopped by a debugger may take seconds.
 constexpr std::int64_t patience_nanoseconds = 20'000'000'000;
 
+/// Reaches of the neighbours that some point has.
+bool is_in_grid(const Offset& o, const Wavefront& front) {
+  return std::abs(o.x) < front.nx && std::abs(o.y) < front.ny && std::abs(o.z) < front.nz;
+}
+
+/// One that no point has stands at its own point: kernels may look there, and at no record that is none.
 std::vector<FactorEntry> entries_of(const EliminationPlan& plan, const Wavefront& front) {
   std::vector<FactorEntry> entries;
   for (const Offset& o : plan.offsets) {
     const int y = o.y + front.c * o.z, x = o.x + front.a * o.y + front.b * o.z;
-    entries.push_back({o.x, o.y, o.z, y, o.z, x + y + o.z});
+    entries.push_back(is_in_grid(o, front) ? FactorEntry{o.x, o.y, o.z, y, o.z, x + y + o.z}
+                                           : FactorEntry{o.x, o.y, o.z, 0, 0, 0});
   }
   return entries;
 }
@@ -35,11 +42,6 @@ Array<S> on_device(const std::vector<S>& host, Device device) {
   Array<S> copy(static_cast<std::int64_t>(host.size()), device);
   copy_bytes(copy.data(), device, host.data(), Device::host(), copy.bytes());
   return copy;
-}
-
-/// Reaches of the neighbours that some point has.
-bool is_in_grid(const Offset& o, const Wavefront& front) {
-  return std::abs(o.x) < front.nx && std::abs(o.y) < front.ny && std::abs(o.z) < front.nz;
 }
 
 }  // namespace

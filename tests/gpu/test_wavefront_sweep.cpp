@@ -92,7 +92,8 @@ void expect_reference_bits(const Case& c, bool in_place = false) {
   const auto laid = reference::in_tile_order(order, r).to(gpu);
   WavefrontSweep<T> sweeps(order, {.stored = c.stored, .tuning = c.tuning, .patience_seconds = 5});
   for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
-    auto x = in_place ? laid.clone() : Vector<T>(order.vector_scalars(), gpu);
+    // The padding is copied with the rest.
+    auto x = in_place ? laid.clone() : Vector<T>(order.vector_scalars(), T(0), gpu);
     const T* from = in_place ? x.data() : laid.data();
     if (triangle == Triangle::lower) {
       sweeps.lower(values.data(), from, x.data());
