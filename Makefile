@@ -8,7 +8,7 @@ LABEL ?= .
 # Archer tells the thread sanitizer about OpenMP's own synchronisation.
 ARCHER = $(firstword $(wildcard /usr/lib/llvm-*/lib/libarcher.so))
 
-.PHONY: demo configure build test test-asan test-tsan fuzz bench bench-peers gpu-test gpu-bench format tidy clean packages peers-packages
+.PHONY: demo configure build test test-asan test-tsan fuzz bench bench-peers gpu-test gpu-sanitize gpu-bench format tidy clean packages peers-packages
 
 demo: configure
 	@$(CMAKE) --build build -j$(JOBS) --target echelon_program
@@ -61,7 +61,15 @@ bench-peers: peers-packages build
 gpu-test:
 	build/tests/test_gpu
 
-# On a machine with a GPU, with what was built before: table 3 beside cuSPARSE, its larger sizes alone, growing sides, the breakdown.
+# The four tools on one small case of each kernel; racecheck takes the preset of its name (docs/gpu.md).
+gpu-sanitize:
+	for tool in memcheck initcheck synccheck; do \
+	  compute-sanitizer --tool $$tool --error-exitcode 1 build/tests/test_gpu --gtest_filter='*OneSmallCase*' || exit 1; \
+	done
+	compute-sanitizer --tool racecheck --error-exitcode 1 build/racecheck/tests/test_gpu --gtest_filter='*OneSmallCase*'
+
+# On a machine with a GPU, with what was built before: table 3 beside cuSPARSE, its larger sizes alone, growing sides, the
+# breakdown; whole solves, IC(0) and IC(1), block CSR.
 GPU ?= h200
 gpu-bench:
 	build/bin/echelon info
@@ -71,6 +79,9 @@ gpu-bench:
 	  for column in growing breakdown; do \
 	    build/bin/echelon bench $$kind --backend cuda --column $$column --machine $(GPU) --json bench/results/$(GPU)-$$kind-$$column.json --plot bench/results/$(GPU)-$$kind-$$column.svg || exit 1; \
 	  done; \
+	done
+	for kind in solver convergence block; do \
+	  build/bin/echelon bench $$kind --backend cuda --machine $(GPU) --json bench/results/$(GPU)-$$kind.json --plot bench/results/$(GPU)-$$kind.svg || exit 1; \
 	done
 
 format:
