@@ -21,6 +21,12 @@ SweepPlan many_sweep_plan(const SweepTriangle& triangle, TileShape tile, int dof
     none.why_not = "no kernel";
     return none;
   }
+  // Measured: eight on 27 entries take longer than twice four, for want of room in the ring.
+  constexpr std::size_t most_entries_of_eight = 6;
+  if (columns > 4 && triangle.neighbours.size() > most_entries_of_eight) {
+    none.why_not = "four at a time are faster";
+    return none;
+  }
   // Two lines a thread leave warps for the borders, whose words are asked for by several groups.
   const int lanes = tile.y * tile.z, lines_a_warp = warp / dof;
   SweepTuning wish;

@@ -126,8 +126,7 @@ __device__ __forceinline__ void fetch_many_borders(const WavefrontManyView& many
 #pragma unroll
       for (int k = 0; k < K; ++k) store(at + (s & mask) * plan.plane_bytes + k * (plan.plane_bytes / K), value[k]);
     }
-    __syncwarp();
-    if (lane == 0) barrier_arrive(own.base + place::border + 8 * (s & mask));
+    warp_arrives(own.base + place::border + 8 * (s & mask), lane);
   }
 }
 

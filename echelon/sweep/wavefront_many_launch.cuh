@@ -20,11 +20,11 @@ __device__ __forceinline__ bool take_tile(const WavefrontSweepView& v, unsigned 
     store(own.base + place::epoch, static_cast<std::int64_t>(*const_cast<volatile unsigned long long*>(&v.state->epoch)));
     for (int stage = 0; stage < plan.stages; ++stage) {
       barrier_init(own.base + place::full + 8 * stage, 1);
-      barrier_init(own.base + place::empty + 8 * stage, plan.warps);
+      warp_barrier_init(own.base + place::empty + 8 * stage, plan.warps);
     }
     for (int level = 0; level < plan.history; ++level) {
-      if (plan.border_warps > 0) barrier_init(own.base + place::border + 8 * level, plan.border_warps);
-      barrier_init(own.base + place::done + 8 * level, plan.warps);
+      if (plan.border_warps > 0) warp_barrier_init(own.base + place::border + 8 * level, plan.border_warps);
+      warp_barrier_init(own.base + place::done + 8 * level, plan.warps);
     }
     barriers_are_ready();
   }

@@ -64,10 +64,7 @@ struct ManyLines {
   }
 
   __device__ __forceinline__ Address stage() const { return own.ring + slot * v.plan.stage_bytes; }
-  __device__ __forceinline__ void release_stage() const {
-    __syncwarp();
-    if (lane == 0) barrier_arrive(own.base + place::empty + 8 * slot);
-  }
+  __device__ __forceinline__ void release_stage() const { warp_arrives(own.base + place::empty + 8 * slot, lane); }
   __device__ __forceinline__ void advance(int by) {
     slot += by;
     while (slot >= v.plan.stages) {
@@ -165,8 +162,7 @@ struct ManyLines {
         if (alive[m]) store(position[m] + now + k * a_plane, on[m] ? sum[m][k] : 0.0);
       }
     }
-    __syncwarp();
-    if (lane == 0) barrier_arrive(own.base + place::done + 8 * (s & mask));
+    warp_arrives(own.base + place::done + 8 * (s & mask), lane);
 #pragma unroll
     for (int m = 0; m < M; ++m) {
 #pragma unroll
