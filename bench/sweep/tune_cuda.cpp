@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times the GPU's sweeps with given tunings, to find what sweep_plan should choose. Each line of the input is
-//   stencil dof nx ny nz  ty tz  lines_a_thread history stages entries_a_stage groups border_groups poll_sleep [stored
-//   [blocks]]
+//   stencil dof nx ny nz  ty tz  lines_a_thread history stages entries_a_stage groups border_groups poll_sleep [stored]
 // with 0 for what the plan decides; two lines of output (lower, upper), percent of the copy bandwidth of the same run.
 // Answers are the business of tests/gpu: the coefficients here are all alike.
 #include <fmt/format.h>
@@ -39,7 +38,6 @@ Line parsed(const std::string& text) {
   if (!in) throw Error(ErrorCode::bad_argument, "not a line of a tuning: " + text);
   std::string stored;
   if (in >> stored) l.stored = stored;
-  in >> t.blocks;
   t.plain = l.shape.y < 0;
   l.shape.y = std::abs(l.shape.y);
   return l;

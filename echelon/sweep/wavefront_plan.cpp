@@ -103,9 +103,6 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
   };
   const int b = sizes.dof, count = static_cast<int>(triangle.neighbours.size());
   const int held = count + (triangle.triangle == Triangle::upper ? 1 : 0);
-  plan.blocks = wish.blocks > 0 ? wish.blocks : 1;
-  const std::int64_t most_shared = shared_bytes(plan.blocks);
-  const int most_threads = threads / plan.blocks / warp * warp;
   if (wish.plain) return refuse("asked for");
   if (!shapes::specialised(b)) return refuse(fmt::format("blocks of {}", b));
   if (held > entries) return refuse(fmt::format("{} entries in a triangle", held));
@@ -135,18 +132,17 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
   // As many entries a stage as leave room for five stages, or as few as one.
   constexpr int stages_wanted = 5;
   int piece = std::max(1, std::min(wish.entries_a_stage > 0 ? wish.entries_a_stage : held, std::max(held, 1)));
-  while (wish.entries_a_stage == 0 && piece > 1 && head + stages_wanted * stage_bytes(piece) > most_shared) {
+  while (wish.entries_a_stage == 0 && piece > 1 && head + stages_wanted * stage_bytes(piece) > shared_bytes) {
     piece = (piece + 1) / 2;
   }
   plan.entries_a_stage = piece;
   plan.pieces = std::max(1, (held + piece - 1) / piece);
   plan.stage_bytes = static_cast<int>(stage_bytes(piece));
-  const std::int64_t room = (most_shared - head) / plan.stage_bytes;
+  const std::int64_t room = (shared_bytes - head) / plan.stage_bytes;
   plan.stages = static_cast<int>(std::min<std::int64_t>(wish.stages > 0 ? wish.stages : stages, room));
   // A group may wait only one turn of the ring ahead; and borders come before groups: too few warps that fetch them, and the
   // others wait.
-  constexpr int enough_border_groups = 3;
-  const int most_warps = most_threads / warp - 1;
+  constexpr int most_warps = threads / warp - 1, enough_border_groups = 3;
   const int most_border_groups = b == 1 ? 5 : enough_border_groups;
   const auto fits = [&](int groups, int borders) {
     if (groups > plan.history || borders > plan.history) return false;  // nor a turn of the history
@@ -162,7 +158,7 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
   plan.threads = warp * (plan.groups * plan.warps + 1 + plan.border_groups * plan.border_warps);
   plan.shared_bytes = head + std::int64_t{plan.stages} * plan.stage_bytes;
   if (plan.stages < 2) return refuse("shared memory holds fewer than two stages");
-  if (plan.threads > most_threads) return refuse(fmt::format("{} threads a block", plan.threads));
+  if (plan.threads > threads) return refuse(fmt::format("{} threads a block", plan.threads));
   plan.pipelined = true;
   return plan;
 }

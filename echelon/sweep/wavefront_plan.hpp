@@ -44,7 +44,6 @@ TileShape sweep_tile_shape(const Grid& grid, const Stencil& stencil, int dof);
 /// What may be tuned; 0 leaves it to the plan.
 struct SweepTuning {
   int lines_a_thread = 0, history = 0, stages = 0, entries_a_stage = 0, groups = 0, border_groups = 0, poll_sleep = 0;
-  int blocks = 0;      // a multiprocessor, which share its memory and its threads
   bool plain = false;  // level by level from global memory, no ring
 };
 
@@ -58,7 +57,6 @@ struct SweepBlock {
 };
 
 struct SweepPlan : SweepBlock {
-  int blocks = 1;          // a multiprocessor
   bool pipelined = false;  // false: no room, or a shape without such a kernel; the plain kernel runs
   std::string why_not;
 };
@@ -73,11 +71,10 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
 namespace sweep_limits {
 inline constexpr int entries = 64, stages = 16, history = 32;
 inline constexpr int plain_entries = 192, tile_reaches = 64;
-/// Of a block, when so many share a multiprocessor; each takes another kilobyte.
-inline constexpr std::int64_t shared_bytes(int blocks) { return 228 * 1024 / blocks / 128 * 128 - 1024; }
+inline constexpr std::int64_t shared_bytes = 227 * 1024;
 inline constexpr int head_bytes = 1408;  // barriers, the tile's number, the next heads of runs
 inline constexpr int run_head_bytes = 16;
-/// Of a multiprocessor; the kernels are compiled for it, which leaves 96 registers each.
+/// Of a block; the kernels are compiled for it, which leaves 96 registers each.
 inline constexpr int threads = 640;
 }  // namespace sweep_limits
 

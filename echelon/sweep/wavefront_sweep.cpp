@@ -152,10 +152,9 @@ std::string WavefrontSweep<V>::describe(Triangle triangle) const {
     return fmt::format("plain ({}), {}x{} lines{}", p.why_not, shape.y, shape.z, kept);
   }
   return fmt::format(
-      "ring of {} stages of {} entries, {}x{} lines, {} a thread, {} levels kept, {} groups of {} warps, borders {} of {}, "
-      "{} blocks",
+      "ring of {} stages of {} entries, {}x{} lines, {} a thread, {} levels kept, {} groups of {} warps, borders {} of {}",
       p.stages, p.entries_a_stage, shape.y, shape.z, p.lines_a_thread, p.history, p.groups, p.warps, p.border_groups,
-      p.border_warps, p.blocks);
+      p.border_warps);
 }
 
 template class WavefrontSweep<double>;

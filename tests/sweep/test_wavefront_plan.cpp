@@ -72,7 +72,6 @@ TEST(WavefrontPlan, WhatRunsKeepsTheRules) {
                            random() % 2 ? 0 : upto(5),
                            random() % 2 ? 0 : upto(5),
                            0,
-                           random() % 3 ? 0 : upto(3),
                            false};
     const TileShape tile{upto(32), upto(16)};
     const int dof = upto(9), stored = 1 << upto(3);
@@ -92,8 +91,8 @@ TEST(WavefrontPlan, WhatRunsKeepsTheRules) {
     EXPECT_EQ(plan.history & (plan.history - 1), 0);
     EXPECT_LE(plan.history, sweep_limits::history);
     EXPECT_LE(plan.stages, sweep_limits::stages);
-    EXPECT_LE(plan.shared_bytes, sweep_limits::shared_bytes(plan.blocks));
-    EXPECT_LE(plan.threads * plan.blocks, sweep_limits::threads);
+    EXPECT_LE(plan.shared_bytes, sweep_limits::shared_bytes);
+    EXPECT_LE(plan.threads, sweep_limits::threads);
     EXPECT_GE(plan.pieces * plan.entries_a_stage, held);
     EXPECT_LE(plan.groups, plan.history);
     EXPECT_LE(plan.border_groups, plan.history);
