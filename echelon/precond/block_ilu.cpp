@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -15,12 +13,11 @@
 #include "echelon/base/threads.hpp"
 #include "echelon/factor/ilu_numeric.hpp"
 #include "echelon/factor/symbolic.hpp"
-#include "echelon/matrix/vector_checks.hpp"
+#include "echelon/precond/factored_solve.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/report/timer.hpp"
 #include "echelon/schedule/rcm.hpp"
 #include "echelon/schedule/run_plan.hpp"
-#include "echelon/sweep/triangular_solve.hpp"
 
 namespace echelon {
 namespace {
@@ -38,20 +35,17 @@ class BlockIlu final : public Ilu<T>::Impl {
 
   void apply(const Vector<T>& r, Vector<T>& z) const override;
   void refactor(const BlockCsr<T>& A) override;
-  BlockCsr<T> lower() const override;
-  BlockCsr<T> upper() const override;
+  BlockCsr<T> lower() const override { return solve_.lower(); }
+  BlockCsr<T> upper() const override { return solve_.upper(); }
   std::span<const std::int32_t> order() const override;
 
  private:
   bool natural() const { return options_.ordering == Ordering::natural; }
   void make_pattern(const BlockCsr<T>& A);
-  void make_plans(int team);
   void make_workspaces();
   void require_same_pattern(const BlockCsr<T>& A) const;
   void factor(const BlockCsr<T>& A);
   void attempt(const BlockCsr<T>& A, const Attempt& attempt);
-  double growth();
-  void sweep(const T* r, T* x) const;
   void fill_report(const BlockCsr<T>& A);
 
   IluOptions options_;
@@ -61,16 +55,12 @@ class BlockIlu final : public Ilu<T>::Impl {
   Array<std::int32_t> position_;       // its inverse; empty when natural
   bool grown_ = false;                 // the factors' pattern is larger than A's
   Pattern original_;                   // A's pattern where the triangles do not have it, for refactor
-  Triangles<T> factors_;
-  SweepPlan lower_plan_, upper_plan_;
-  mutable Progress progress_;
-  TriangularSolve<T> sweeps_;
+  FactoredSolve<T> solve_;
   FactorRange<T> factor_rows_ = nullptr;
   std::vector<RowWorkspace<T>> workspaces_;
   Array<T> dense_, small_;
   Array<T*> targets_;
   Array<int> swaps_;
-  mutable Array<T> scratch_;    // one vector: the permuted right-hand side, and the growth estimate
   Array<std::int64_t> mirror_;  // IC: for the test of symmetry
   PivotLog log_;
   double norm_ = 0;
@@ -86,18 +76,16 @@ BlockIlu<T>::BlockIlu(const BlockCsr<T>& A, const IluOptions& options, bool posi
     mirror_ = Array<std::int64_t>(A.block_rows());
     require_symmetry(A, mirror_.span());
   }
-  factors_.rows = A.block_rows();
-  factors_.block = A.block();
+  solve_.factors.rows = A.block_rows();
+  solve_.factors.block = A.block();
   make_pattern(A);
   const auto entries = std::int64_t{A.block()} * A.block();
-  factors_.lower_values = Array<T>(factors_.lower.entries() * entries);
-  factors_.upper_values = Array<T>(factors_.upper.entries() * entries);
-  factors_.inverse_diagonal = Array<T>(factors_.rows * entries);
+  solve_.factors.lower_values = Array<T>(solve_.factors.lower.entries() * entries);
+  solve_.factors.upper_values = Array<T>(solve_.factors.upper.entries() * entries);
+  solve_.factors.inverse_diagonal = Array<T>(solve_.factors.rows * entries);
   const int team = threads();
-  make_plans(team);
-  progress_ = Progress(team);
-  sweeps_ = TriangularSolve<T>(factors_, team);
-  factor_rows_ = factor_kernel<T>(A.block(), factors_.lower.narrow);
+  solve_.plan(options_.schedule, team);
+  factor_rows_ = factor_kernel<T>(A.block(), solve_.factors.lower.narrow);
   make_workspaces();
   fill_report(A);
   this->report.symbolic_seconds = timer.seconds();
@@ -110,7 +98,7 @@ void BlockIlu<T>::make_pattern(const BlockCsr<T>& A) {
   const auto n = A.block_rows();
   const bool narrow_allowed = A.block() == 1;
   // The common case takes A's own pattern, and learns in passing whether its diagonal is there.
-  if (natural() && options_.fill == 0 && split(pattern, narrow_allowed, factors_.lower, factors_.upper)) return;
+  if (natural() && options_.fill == 0 && split(pattern, narrow_allowed, solve_.factors.lower, solve_.factors.upper)) return;
   this->report.missing_diagonals = missing_diagonals(pattern);
   grown_ = this->report.missing_diagonals > 0 || options_.fill > 0;
   if (!natural()) {
@@ -120,31 +108,14 @@ void BlockIlu<T>::make_pattern(const BlockCsr<T>& A) {
   }
   auto elimination = elimination_pattern(pattern, order_.span(), position_.span());
   if (options_.fill > 0) elimination = filled_pattern(elimination.view(), options_.fill);
-  split(elimination.view(), narrow_allowed, factors_.lower, factors_.upper);
+  split(elimination.view(), narrow_allowed, solve_.factors.lower, solve_.factors.upper);
   original_ = {Array<std::int64_t>(A.row_start()), Array<std::int32_t>(A.column())};
 }
 
 template <class T>
-void BlockIlu<T>::make_plans(int team) {
-  std::exception_ptr failed;
-  // Two plans, two threads: neither knows of the other.
-#pragma omp parallel for num_threads(2) if (team > 1 && factors_.rows > 10'000) schedule(static, 1)
-  for (int which = 0; which < 2; ++which) {
-    try {
-      const auto& triangle = which == 0 ? factors_.lower : factors_.upper;
-      (which == 0 ? lower_plan_ : upper_plan_) = make_plan(triangle, factors_.block, options_.schedule, team);
-    } catch (...) {
-#pragma omp critical(echelon_plan_failed)
-      failed = std::current_exception();
-    }
-  }
-  if (failed) std::rethrow_exception(failed);
-}
-
-template <class T>
 void BlockIlu<T>::make_workspaces() {
-  const auto n = factors_.rows;
-  const std::int64_t team = lower_plan_.threads, b = factors_.block;
+  const auto n = solve_.factors.rows;
+  const std::int64_t team = solve_.lower_plan().threads, b = solve_.factors.block;
   workspaces_.resize(static_cast<std::size_t>(team));
   if (b == 1) {
     dense_ = Array<T>(team * n);
@@ -163,7 +134,6 @@ void BlockIlu<T>::make_workspaces() {
       work.swaps = swaps_.data() + t * b;
     }
   }
-  scratch_ = Array<T>(n * b);
 }
 
 template <class T>
@@ -171,16 +141,10 @@ void BlockIlu<T>::fill_report(const BlockCsr<T>& A) {
   auto& about = this->report;
   about.name = positive_definite_ ? "ic" : "ilu";
   about.fill = options_.fill;
-  about.block = A.block();
   about.ordering = natural() ? "natural" : "rcm";
-  about.kernel = sweeps_.kernel_name(A.block());
-  about.schedule = word(lower_plan_.kind);
-  about.levels = lower_plan_.levels;
-  const auto stored = factors_.lower.entries() + factors_.upper.entries() + factors_.rows;
-  about.fill_ratio = A.blocks() > 0 ? static_cast<double>(stored) / static_cast<double>(A.blocks()) : 1;
-  about.bytes = factors_.bytes() + lower_plan_.bytes() + upper_plan_.bytes() + order_.bytes() + position_.bytes() +
-                original_.start.bytes() + original_.column.bytes() + dense_.bytes() + targets_.bytes() + scratch_.bytes() +
-                sweeps_.bytes() + mirror_.bytes();
+  solve_.describe(A.blocks(), about);
+  about.bytes += order_.bytes() + position_.bytes() + original_.start.bytes() + original_.column.bytes() + dense_.bytes() +
+                 targets_.bytes() + mirror_.bytes();
   about.bad_pivots.reserve(PivotLog::kept);
 }
 
@@ -190,18 +154,18 @@ void BlockIlu<T>::factor(const BlockCsr<T>& A) {
   this->report.remarks.clear();
   if (this->report.missing_diagonals > 0) {
     this->report.remarks.push_back(fmt::format("{} diagonal {} missing and inserted as zero", this->report.missing_diagonals,
-                                               factors_.block > 1 ? "blocks were" : "entries were"));
+                                               solve_.factors.block > 1 ? "blocks were" : "entries were"));
   }
   factor_with_policy(
       options_, positive_definite_, title_, log_, [this, &A](const Attempt& one) { attempt(A, one); },
-      [this] { return growth(); }, this->report);
+      [this] { return solve_.inverse_growth() * norm_; }, this->report);
   this->report.numeric_seconds = timer.seconds();
 }
 
 template <class T>
 void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
-  const auto& lower = factors_.lower;
-  const auto& upper = factors_.upper;
+  const auto& lower = solve_.factors.lower;
+  const auto& upper = solve_.factors.upper;
   const auto distance = [](const TrianglePattern& triangle) {
     return with_distances(triangle, [](const auto* d) { return static_cast<const void*>(d); });
   };
@@ -214,12 +178,12 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
       upper.start.data(),
       distance(lower),
       distance(upper),
-      factors_.lower_values.data(),
-      factors_.upper_values.data(),
-      factors_.inverse_diagonal.data(),
+      solve_.factors.lower_values.data(),
+      solve_.factors.upper_values.data(),
+      solve_.factors.inverse_diagonal.data(),
       {options_.pivot_tolerance, attempt.shift, attempt.boost, positive_definite_, zero_row_scale(A), &log_}};
   for (auto& work : workspaces_) work.norm = work.change = 0;
-  run_plan(lower_plan_, progress_, [&](std::int64_t begin, std::int64_t end, int thread) {
+  run_plan(solve_.lower_plan(), solve_.progress(), [&](std::int64_t begin, std::int64_t end, int thread) {
     factor_rows_(view, begin, end, workspaces_[static_cast<std::size_t>(thread)]);
   });
   double change = 0;
@@ -232,55 +196,25 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
 }
 
 template <class T>
-void BlockIlu<T>::sweep(const T* r, T* x) const {
-  sweeps_.run(factors_, lower_plan_, upper_plan_, progress_, r, x);
-}
-
-template <class T>
-double BlockIlu<T>::growth() {
-  scratch_.fill(1);
-  sweep(scratch_.data(), scratch_.data());
-  T largest = 0, poison = 0;  // 0·x is NaN for what is not finite, and stays so in a sum
-  for (const T value : scratch_) {
-    largest = std::max(largest, magnitude(value));
-    poison += value * 0;
-  }
-  if (poison != 0) return std::numeric_limits<double>::infinity();
-  return static_cast<double>(largest) * norm_;
-}
-
-template <class T>
 void BlockIlu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
-  const auto size = factors_.rows * factors_.block;
-  if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
-  if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
   if (natural()) {
-    sweep(r.data(), z.data());
-    return;
+    solve_.apply(r, z, {});
+  } else {
+    solve_.apply(r, z, {order_.span(), order_.span()});
   }
-  const std::int64_t n = factors_.rows, b = factors_.block;
-  const T* from = r.data();
-  T* to = z.data();
-  T* inner = scratch_.data();
-  const std::int32_t* order = order_.data();
-  const int team = lower_plan_.threads;
-#pragma omp parallel for num_threads(team) if (team > 1)
-  for (std::int64_t i = 0; i < n; ++i) std::copy_n(from + order[i] * b, b, inner + i * b);
-  sweep(inner, inner);
-#pragma omp parallel for num_threads(team) if (team > 1)
-  for (std::int64_t i = 0; i < n; ++i) std::copy_n(inner + i * b, b, to + order[i] * b);
 }
 
 template <class T>
 void BlockIlu<T>::require_same_pattern(const BlockCsr<T>& A) const {
-  if (A.block_rows() != factors_.rows || A.block_columns() != factors_.rows || A.block() != factors_.block) {
+  if (A.block_rows() != solve_.factors.rows || A.block_columns() != solve_.factors.rows ||
+      A.block() != solve_.factors.block) {
     throw Error(ErrorCode::structure,
                 fmt::format("refactor got {}×{} blocks of {}, but {}×{} blocks of {} were factored first", A.block_rows(),
-                            A.block_columns(), A.block(), factors_.rows, factors_.rows, factors_.block));
+                            A.block_columns(), A.block(), solve_.factors.rows, solve_.factors.rows, solve_.factors.block));
   }
   const PatternView pattern{A.block_rows(), A.row_start().data(), A.column().data()};
   const auto row = original_.start.size() > 0 ? first_difference(pattern, original_.view())
-                                              : first_difference(pattern, factors_.lower, factors_.upper);
+                                              : first_difference(pattern, solve_.factors.lower, solve_.factors.upper);
   if (row >= 0) {
     throw Error(ErrorCode::structure,
                 fmt::format("refactor needs the pattern of the first factorization; block row {} differs", row));
@@ -297,49 +231,11 @@ void BlockIlu<T>::refactor(const BlockCsr<T>& A) {
 
 template <class T>
 std::span<const std::int32_t> BlockIlu<T>::order() const {
-  if (order_.size() != factors_.rows) {
-    order_ = Array<std::int32_t>(factors_.rows);
+  if (order_.size() != solve_.factors.rows) {
+    order_ = Array<std::int32_t>(solve_.factors.rows);
     std::iota(order_.begin(), order_.end(), 0);
   }
   return order_.span();
-}
-
-template <class T>
-BlockCsr<T> BlockIlu<T>::lower() const {
-  const auto& L = factors_.lower;
-  Array<std::int32_t> column(L.entries());
-  with_distances(L, [&](const auto* distance) {
-    for (std::int64_t i = 0; i < L.rows; ++i) {
-      for (auto p = L.start[i]; p < L.start[i + 1]; ++p) column[p] = static_cast<std::int32_t>(i - distance[p]);
-    }
-  });
-  return BlockCsr<T>(L.rows, L.rows, factors_.block, L.start.clone(), std::move(column), factors_.lower_values.clone());
-}
-
-template <class T>
-BlockCsr<T> BlockIlu<T>::upper() const {
-  const auto& U = factors_.upper;
-  const auto n = U.rows, size = std::int64_t{factors_.block} * factors_.block;
-  Array<std::int64_t> start(n + 1);
-  Array<std::int32_t> column(U.entries() + n);
-  Array<T> values((U.entries() + n) * size);
-  std::vector<int> swaps(static_cast<std::size_t>(factors_.block));
-  std::int64_t at = 0;
-  with_distances(U, [&](const auto* distance) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      start[i] = at;
-      column[at] = static_cast<std::int32_t>(i);
-      std::copy_n(factors_.inverse_diagonal.data() + i * size, size, values.data() + at * size);
-      static_cast<void>(invert<0>(factors_.block, values.data() + at * size, swaps.data()));
-      ++at;
-      for (auto p = U.start[n - 1 - i]; p < U.start[n - i]; ++p, ++at) {
-        column[at] = static_cast<std::int32_t>(i + distance[p]);
-        std::copy_n(factors_.upper_values.data() + p * size, size, values.data() + at * size);
-      }
-    }
-  });
-  start[n] = at;
-  return BlockCsr<T>(n, n, factors_.block, std::move(start), std::move(column), std::move(values));
 }
 
 template <class T>

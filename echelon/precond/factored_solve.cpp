@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/precond/factored_solve.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <vector>
+
+#include "echelon/base/small_block.hpp"
+#include "echelon/base/threads.hpp"
+#include "echelon/matrix/vector_checks.hpp"
+
+namespace echelon {
+
+template <class T>
+void FactoredSolve<T>::plan(SweepSchedule schedule, int team) {
+  std::exception_ptr failed;
+  // Two plans, two threads: neither knows of the other.
+#pragma omp parallel for num_threads(2) if (team > 1 && factors.rows > 10'000) schedule(static, 1)
+  for (int which = 0; which < 2; ++which) {
+    try {
+      const auto& triangle = which == 0 ? factors.lower : factors.upper;
+      (which == 0 ? lower_plan_ : upper_plan_) = make_plan(triangle, factors.block, schedule, team);
+    } catch (...) {
+#pragma omp critical(echelon_plan_failed)
+      failed = std::current_exception();
+    }
+  }
+  if (failed) std::rethrow_exception(failed);
+  progress_ = Progress(team);
+  sweeps_ = TriangularSolve<T>(factors, team);
+  if (scratch_.size() != factors.rows * factors.block) scratch_ = Array<T>(factors.rows * factors.block);
+}
+
+template <class T>
+void FactoredSolve<T>::sweep(const T* r, T* x) const {
+  sweeps_.run(factors, lower_plan_, upper_plan_, progress_, r, x);
+}
+
+template <class T>
+double FactoredSolve<T>::inverse_growth() {
+  scratch_.fill(1);
+  sweep(scratch_.data(), scratch_.data());
+  T largest = 0, poison = 0;  // 0·x is NaN for what is not finite, and stays so in a sum
+  for (const T value : scratch_) {
+    largest = std::max(largest, magnitude(value));
+    poison += value * 0;
+  }
+  return poison != 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(largest);
+}
+
+template <class T>
+void FactoredSolve<T>::apply(const Vector<T>& r, Vector<T>& z, const Orders& orders) const {
+  const auto size = factors.rows * factors.block;
+  if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
+  if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
+  if (orders.rows.empty() && orders.columns.empty()) {
+    sweep(r.data(), z.data());
+    return;
+  }
+  const std::int64_t n = factors.rows, b = factors.block;
+  const T* from = r.data();
+  T* to = z.data();
+  T* inner = scratch_.data();
+  const std::int32_t* rows = orders.rows.empty() ? nullptr : orders.rows.data();
+  const std::int32_t* columns = orders.columns.empty() ? nullptr : orders.columns.data();
+  const int team = lower_plan_.threads;
+#pragma omp parallel for num_threads(team) if (team > 1)
+  for (std::int64_t i = 0; i < n; ++i) std::copy_n(from + (rows ? rows[i] : i) * b, b, inner + i * b);
+  sweep(inner, inner);
+#pragma omp parallel for num_threads(team) if (team > 1)
+  for (std::int64_t i = 0; i < n; ++i) std::copy_n(inner + i * b, b, to + (columns ? columns[i] : i) * b);
+}
+
+template <class T>
+BlockCsr<T> FactoredSolve<T>::lower() const {
+  const auto& L = factors.lower;
+  Array<std::int32_t> column(L.entries());
+  with_distances(L, [&](const auto* distance) {
+    for (std::int64_t i = 0; i < L.rows; ++i) {
+      for (auto p = L.start[i]; p < L.start[i + 1]; ++p) column[p] = static_cast<std::int32_t>(i - distance[p]);
+    }
+  });
+  return BlockCsr<T>(L.rows, L.rows, factors.block, L.start.clone(), std::move(column), factors.lower_values.clone());
+}
+
+template <class T>
+BlockCsr<T> FactoredSolve<T>::upper() const {
+  const auto& U = factors.upper;
+  const auto n = U.rows, size = std::int64_t{factors.block} * factors.block;
+  Array<std::int64_t> start(n + 1);
+  Array<std::int32_t> column(U.entries() + n);
+  Array<T> values((U.entries() + n) * size);
+  std::vector<int> swaps(static_cast<std::size_t>(factors.block));
+  std::int64_t at = 0;
+  with_distances(U, [&](const auto* distance) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      start[i] = at;
+      column[at] = static_cast<std::int32_t>(i);
+      std::copy_n(factors.inverse_diagonal.data() + i * size, size, values.data() + at * size);
+      static_cast<void>(invert<0>(factors.block, values.data() + at * size, swaps.data()));
+      ++at;
+      for (auto p = U.start[n - 1 - i]; p < U.start[n - i]; ++p, ++at) {
+        column[at] = static_cast<std::int32_t>(i + distance[p]);
+        std::copy_n(factors.upper_values.data() + p * size, size, values.data() + at * size);
+      }
+    }
+  });
+  start[n] = at;
+  return BlockCsr<T>(n, n, factors.block, std::move(start), std::move(column), std::move(values));
+}
+
+template <class T>
+void FactoredSolve<T>::describe(std::int64_t blocks_of_A, FactorReport& report) const {
+  report.block = factors.block;
+  report.kernel = sweeps_.kernel_name(factors.block);
+  report.schedule = word(lower_plan_.kind);
+  report.levels = lower_plan_.levels;
+  const auto stored = factors.lower.entries() + factors.upper.entries() + factors.rows;
+  report.fill_ratio = blocks_of_A > 0 ? static_cast<double>(stored) / static_cast<double>(blocks_of_A) : 1;
+  report.bytes = factors.bytes() + lower_plan_.bytes() + upper_plan_.bytes() + scratch_.bytes() + sweeps_.bytes();
+}
+
+template class FactoredSolve<double>;
+template class FactoredSolve<float>;
+
+}  // namespace echelon

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// z = Q U⁻¹ L⁻¹ P r with factors of P A Q that are there: their sweeps, the plans of their threads, and the orders in which
+// the user's rows and columns were eliminated. What every factorization of a block CSR matrix ends in.
+#pragma once
+
+#include <span>
+
+#include "echelon/factor/triangles.hpp"
+#include "echelon/matrix/block_csr.hpp"
+#include "echelon/precond/ilu.hpp"
+#include "echelon/schedule/run_plan.hpp"
+#include "echelon/sweep/triangular_solve.hpp"
+
+namespace echelon {
+
+template <class T>
+class FactoredSolve {
+ public:
+  Triangles<T> factors;  // values may change under a plan, patterns not
+
+  /// Looks at the patterns only; to be called again when they change.
+  void plan(SweepSchedule schedule, int team);
+
+  /// Elimination position → user's block row, and column; empty means natural order. They must outlive the calls.
+  struct Orders {
+    std::span<const std::int32_t> rows, columns;
+  };
+  /// Sizes are checked. One call at a time; allocates nothing.
+  void apply(const Vector<T>& r, Vector<T>& z, const Orders& orders) const;
+  /// ‖(LU)⁻¹e‖∞, Inf when it is not finite.
+  double inverse_growth();
+
+  const SweepPlan& lower_plan() const { return lower_plan_; }
+  Progress& progress() const { return progress_; }
+  /// The strict lower triangle; the upper one with its diagonal. In elimination order.
+  BlockCsr<T> lower() const;
+  BlockCsr<T> upper() const;
+
+  /// Kernel, schedule, levels, fill ratio and the bytes of what is here.
+  void describe(std::int64_t blocks_of_A, FactorReport& report) const;
+
+ private:
+  void sweep(const T* r, T* x) const;
+
+  SweepPlan lower_plan_, upper_plan_;
+  mutable Progress progress_;
+  TriangularSolve<T> sweeps_;
+  mutable Array<T> scratch_;  // one vector: the permuted right-hand side, and the growth estimate
+};
+
+}  // namespace echelon
