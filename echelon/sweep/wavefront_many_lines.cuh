@@ -5,93 +5,33 @@
 #pragma once
 
 #include "echelon/sweep/wavefront_many_view.hpp"
-#include "echelon/sweep/wavefront_sweep_tile.cuh"
+#include "echelon/sweep/wavefront_sweep_places.cuh"
 
 namespace echelon::device {
 
 template <int B, int K, int M>
-struct ManyLines {
-  static constexpr int lines_a_warp = warp_size / B;
+struct ManyLines : LaneLines<B, M, K, double> {
+  using Lines = LaneLines<B, M, K, double>;
+  using Lines::await_step, Lines::find_points, Lines::history_of;
+  using Lines::slot, Lines::phase, Lines::stage, Lines::await_stage, Lines::release_stage, Lines::advance;
+  using Lines::v, Lines::own, Lines::lane, Lines::row, Lines::group, Lines::mask, Lines::at, Lines::position, Lines::words;
+  using Lines::word_y, Lines::word_z, Lines::alive, Lines::on, Lines::start, Lines::word_step, Lines::length, Lines::s;
   /// Entries whose loads are under way together.
   static constexpr int together = B * K * M >= 8 ? 1 : B * K * M >= 4 ? 2 : 3;
   const WavefrontManyView& many;
-  const WavefrontSweepView& v;
-  const OwnTile& own;
-  const int lane, row, group, mask, a_plane, a_vector;  // bytes of a vector's plane, words of a vector in a run
-  int first[M], rank_at[M], y[M], at[M];
-  Address position[M];
-  TaggedWord* words;         // of this step's run
-  int word_y[M], word_z[M];  // where in it a neighbouring tile reads the line; −1: none does
-  bool alive[M], on[M];
+  const int a_plane, a_vector;  // bytes of a vector's plane, words of a vector in a run
   double sum[M][K];
-  std::int64_t start = 0, word_step;
-  int length = 0, slot, s = 0;
-  unsigned phase;
 
   __device__ __forceinline__ ManyLines(const WavefrontManyView& view, const OwnTile& tile, int warp, int lane_)
-      : many(view),
-        v(view.sweep),
-        own(tile),
-        lane(lane_),
-        row(B == 1 ? 0 : lane_ % B),
-        group(warp / view.sweep.plan.warps),
-        mask(view.sweep.plan.history - 1),
+      : Lines(view.sweep, tile, warp, lane_),
+        many(view),
         a_plane(view.sweep.plan.plane_bytes / K),
-        a_vector(tile.slots * B) {
-    const TileShape shape = v.vector.tiles.shape;
-    const int member = warp % v.plan.warps, width = shape.y + v.reach_y;
-    word_step = static_cast<std::int64_t>(v.lower ? a_vector : -a_vector) * K;
-    slot = group * v.plan.pieces % v.plan.stages;
-    phase = static_cast<unsigned>(group * v.plan.pieces / v.plan.stages) & 1;
-    words = static_cast<TaggedWord*>(v.words) + (own.first_run + (v.lower ? 0 : own.levels - 1)) * a_vector * K + row +
-            group * word_step;
-#pragma unroll
-    for (int m = 0; m < M; ++m) {
-      const int line = (m * v.plan.warps + member) * lines_a_warp + lane / B;
-      const int yy = line % shape.y, zz = line / shape.y;
-      const int z = line_z(v, own.tile, zz);
-      y[m] = line_y(v, own.tile, yy);
-      alive[m] = lane < lines_a_warp * B && zz < shape.z;
-      const bool there = alive[m] && v.vector.front.has_line(y[m], z);
-      first[m] = there ? first_step(v, own, y[m], z) : 1 << 30;
-      rank_at[m] = static_cast<int>(sizeof(RunHead)) + (there ? (z - own.tile.z) * 4 : 0);
-      const int place_ = alive[m] ? (zz + v.reach_z) * width + yy + v.reach_y : v.reach_z * width + v.reach_y;
-      position[m] = own.history + place_ * B * 8;
-      const int from_y = yy - (shape.y - v.reach_y), from_z = zz - (shape.z - v.reach_z);
-      word_y[m] = there && from_y >= 0 ? (v.reach_z * shape.y + from_y * shape.z + zz) * B : -1;
-      word_z[m] = there && from_z >= 0 ? (from_z * shape.y + yy) * B : -1;
-    }
-  }
+        a_vector(tile.slots * B) {}
 
-  __device__ __forceinline__ Address stage() const { return own.ring + slot * v.plan.stage_bytes; }
-  __device__ __forceinline__ void release_stage() const { warp_arrives(own.base + place::empty + 8 * slot, lane); }
-  __device__ __forceinline__ void advance(int by) {
-    slot += by;
-    while (slot >= v.plan.stages) {
-      slot -= v.plan.stages;
-      phase ^= 1;
-    }
-  }
-  /// Step q of the tile and of its borders are complete.
-  __device__ __forceinline__ void await_step(int q) const {
-    if (q >= -v.deepest && v.plan.border_warps > 0) {
-      barrier_wait(own.base + place::border + 8 * (q & mask), static_cast<unsigned>((q + v.deepest) >> v.log_history) & 1);
-    }
-    if (q >= 0) barrier_wait(own.base + place::done + 8 * (q & mask), static_cast<unsigned>(q >> v.log_history) & 1);
-  }
   /// Where this level's points are in the stage, and their r.
   __device__ __forceinline__ void begin() {
     const Address here = stage();
-    int rank[M];
-    load(here, start);
-    load(here + 8, length);
-#pragma unroll
-    for (int m = 0; m < M; ++m) load(here + rank_at[m], rank[m]);
-#pragma unroll
-    for (int m = 0; m < M; ++m) {
-      on[m] = static_cast<unsigned>(s - first[m]) < static_cast<unsigned>(v.vector.front.nx);
-      at[m] = on[m] ? (rank[m] + y[m]) * B : 0;
-    }
+    find_points();
 #pragma unroll
     for (int k = 0; k < K; ++k) {
 #pragma unroll
@@ -113,10 +53,7 @@ struct ManyLines {
     }
     int h[N];
 #pragma unroll
-    for (int u = 0; u < N; ++u) {
-      const HistoryPlace from = v.place[q + u];
-      h[u] = ((s - from.behind) & mask) * v.plan.plane_bytes + from.at;
-    }
+    for (int u = 0; u < N; ++u) h[u] = history_of(q + u);
 #pragma unroll
     for (int k = 0; k < K; ++k) {
       double x[N][B][M];

@@ -4,13 +4,14 @@
 // the history is overwritten only after the last step that reads it.
 #pragma once
 
-#include "echelon/sweep/wavefront_sweep_tile.cuh"
+#include "echelon/sweep/wavefront_sweep_places.cuh"
 
 namespace echelon::device {
 
-/// Copies run after run into the ring: the record, r and the first piece of a level, then its other pieces.
-template <int B, class V, class S>
-__device__ __forceinline__ void copy_ahead(const WavefrontSweepView& v, const OwnTile& own, int lane) {
+/// Copies run after run into the ring: the record, r of the K vectors and the first piece of a level, then its other pieces.
+/// r_of(k) is where vector k begins.
+template <int B, int K, class V, class S, class Vectors>
+__device__ __forceinline__ void copy_ahead(const WavefrontSweepView& v, const OwnTile& own, int lane, const Vectors& r_of) {
   const SweepBlock& plan = v.plan;
   const int n = own.levels, direction = v.lower ? 1 : -1;
   const std::int64_t run = own.first_run + (v.lower ? 0 : n - 1);
@@ -18,7 +19,6 @@ __device__ __forceinline__ void copy_ahead(const WavefrontSweepView& v, const Ow
   const std::uint8_t* record = v.records + run * plan.record_bytes;
   const int unit = v.matrix.entries.count() * B;
   const auto* values = static_cast<const S*>(v.values);
-  const auto* r = static_cast<const V*>(v.r);
   int slot = 0;
   unsigned phase = 1;
   // 32 heads at a time through shared memory, the next 32 on their way: a load a level would be the slowest part.
@@ -46,11 +46,13 @@ __device__ __forceinline__ void copy_ahead(const WavefrontSweepView& v, const Ow
           const unsigned bytes = static_cast<unsigned>((q1 - q0) * B * length * static_cast<int>(sizeof(S)));
           const unsigned r_bytes = static_cast<unsigned>(length * static_cast<int>(sizeof(V)));
           barrier_wait_idle(own.base + place::empty + 8 * slot, phase);
-          barrier_expect(barrier, bytes + (p == 0 ? r_bytes + static_cast<unsigned>(plan.record_bytes) : 0));
+          barrier_expect(barrier, bytes + (p == 0 ? K * r_bytes + static_cast<unsigned>(plan.record_bytes) : 0));
           if (p == 0) {
             bulk_copy(to, record + std::int64_t{direction} * s * plan.record_bytes, static_cast<unsigned>(plan.record_bytes),
                       barrier);
-            bulk_copy(to + plan.r_offset, r + start, r_bytes, barrier);
+            for (int k = 0; k < K; ++k) {
+              bulk_copy(to + plan.r_offset + static_cast<unsigned>(k) * r_bytes, r_of(k) + start, r_bytes, barrier);
+            }
           }
           if (bytes > 0) bulk_copy(to + plan.values_offset, from + std::int64_t{e0} * B * length, bytes, barrier);
           if (++slot == plan.stages) {
@@ -68,33 +70,10 @@ __device__ __forceinline__ void copy_ahead(const WavefrontSweepView& v, const Ow
 template <int B, class V>
 __device__ __forceinline__ void fetch_borders(const WavefrontSweepView& v, const OwnTile& own, int warp, int lane) {
   const SweepBlock& plan = v.plan;
-  const TileView& tiles = v.vector.tiles;
-  const Wavefront& front = v.vector.front;
-  const int ty = tiles.shape.y, tz = tiles.shape.z, ry = v.reach_y, rz = v.reach_z, width = ty + ry;
-  const int count = ((tz + rz) * width - ty * tz) * B, q = warp % plan.border_warps * warp_size + lane;
-  const int mask = plan.history - 1, n = own.levels;
-  const TaggedWord* word = nullptr;
-  int first = 1 << 30, other = -1;
-  Address at = own.history;
-  if (q < count) {
-    const int line = q / B, row = q % B;
-    const bool below = line < rz * width;
-    const int zz = below ? line / width - rz : (line - rz * width) / ry;
-    const int yy = below ? line % width - ry : (line - rz * width) % ry - ry;
-    const int y = line_y(v, own.tile, yy), z = line_z(v, own.tile, zz);
-    at = own.history + (((zz + rz) * width + yy + ry) * B + row) * static_cast<int>(sizeof(V));
-    if ((yy >= 0 || zz >= 0 || v.corner) && y >= 0 && z >= 0 && front.has_line(y, z)) {
-      first = first_step(v, own, y, z);
-      other = tiles.tile_of_line(y, z);
-      const int slot = zz < 0 ? (zz + rz) * ty + (yy < 0 ? yy + ty : yy) : rz * ty + (yy + ry) * tz + zz;
-      const int level = v.lower ? own.tile.first_level : own.tile.first_level + n - 1;
-      word = static_cast<const TaggedWord*>(v.words) +
-             ((v.vector.first_run[other] + level - tiles.tiles[other].first_level) * own.slots + slot) * B + row;
-    }
-  }
-  const std::int64_t step = static_cast<std::int64_t>(v.lower ? own.slots : -own.slots) * B;
+  const int mask = plan.history - 1, n = own.levels, nx = v.vector.front.nx;
+  const BorderPlace<B, 1, V> mine(v, own, warp % plan.border_warps * warp_size + lane);
   const int turn = plan.border_groups;
-  const auto wanted = [&](int s) { return s < n - 1 && static_cast<unsigned>(s - first) < static_cast<unsigned>(front.nx); };
+  const auto wanted = [&](int s) { return s < n - 1 && static_cast<unsigned>(s - mine.first) < static_cast<unsigned>(nx); };
   int s = warp / plan.border_warps - v.deepest;
   V value = 0, next = 0;
   bool here = !wanted(s), next_here = !wanted(s + turn);
@@ -103,8 +82,8 @@ __device__ __forceinline__ void fetch_borders(const WavefrontSweepView& v, const
   while (s < n - 1) {
     // This step's word and that of the warp's next step are asked for together.
     unsigned __int128 word_now = 0, word_next = 0;
-    if (!here) word_now = load_word(word + s * step);
-    if (!next_here) word_next = load_word(word + (s + turn) * step);
+    if (!here) word_now = load_word(mine.word + s * mine.step);
+    if (!next_here) word_next = load_word(mine.word + (s + turn) * mine.step);
     if (!here && tag_of(word_now) == own.epoch) {
       here = true;
       from_bits(value_of(word_now), value);
@@ -116,7 +95,7 @@ __device__ __forceinline__ void fetch_borders(const WavefrontSweepView& v, const
     if (!__all_sync(all_lanes, here)) {
       if (++polls == 1) begun = nanoseconds();
       if (polls >= polls_before_sleep) __nanosleep(static_cast<unsigned>(plan.poll_sleep));
-      if (!here && polls % polls_a_look == 0 && give_up(v.state, begun, {own.number, other, v.lower})) here = true;
+      if (!here && polls % polls_a_look == 0 && give_up(v.state, begun, {own.number, mine.other, v.lower})) here = true;
       continue;
     }
     // One step after the last that reads what this overwrites: a wait two steps back would be ambiguous.
@@ -124,7 +103,7 @@ __device__ __forceinline__ void fetch_borders(const WavefrontSweepView& v, const
     if (last >= 0) {
       barrier_wait_idle(own.base + place::done + 8 * (last & mask), static_cast<unsigned>(last >> v.log_history) & 1);
     }
-    if (q < count) store(at + (s & mask) * plan.plane_bytes, value);
+    if (mine.inside) store(mine.at + (s & mask) * plan.plane_bytes, value);
     warp_arrives(own.base + place::border + 8 * (s & mask), lane);
     s += turn;
     value = next;
