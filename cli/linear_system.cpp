@@ -11,6 +11,7 @@
 #include "echelon/base/memory.hpp"
 #include "echelon/problem/matrix_check.hpp"
 #include "echelon/problem/matrix_market.hpp"
+#include "echelon/problem/projection.hpp"
 #include "echelon/report/timer.hpp"
 
 namespace echelon::cli {
@@ -46,11 +47,21 @@ void require_room(const SolveOptions& options, const Grid& grid, const Stencil& 
   }
 }
 
+/// The obstacle takes the nodes inside it out of the grid: block CSR, on every backend.
+LinearSystem from_projection(const SolveOptions& options, const Grid& grid, const Stencil& stencil) {
+  const Timer clock;
+  auto made =
+      problems::projection(grid, {.density = problems::flame_density(options.density_ratio), .radius = options.radius});
+  ProblemInfo info{options.problem, made.A.rows(), made.A.nonzeros(), 1, {{grid.nx, grid.ny, grid.nz}}, stencil.name()};
+  return {std::move(made.A), std::move(made.b), std::move(info), {}, 0, clock.seconds()};
+}
+
 LinearSystem from_problem(const SolveOptions& options) {
   const Stencil stencil = stencil_of(options);
   const Grid grid = parse_grid(options.grid, stencil);
   const Device device = options.backend == "cuda" ? Device::cuda() : Device::host();
   require_room(options, grid, stencil, device);
+  if (options.problem == "projection") return from_projection(options, grid, stencil);
   const Timer clock;
   const ProblemKind& kind = problem_kind(options.problem);
   const int dof = unknowns_a_point(options);
@@ -93,7 +104,7 @@ LinearSystem from_file(const SolveOptions& options) {
     throw Error(ErrorCode::not_square, fmt::format("{} is {} x {}; a linear system needs a square matrix", options.matrix,
                                                    file.matrix.rows(), file.matrix.columns()));
   }
-  if (options.null_space == "none") require_structural_rank(file.matrix);
+  if (options.null_space != "constant") require_structural_rank(file.matrix);
   const auto rows = file.matrix.rows();
   require_memory(ilu0_memory(rows, file.matrix.nonzeros(), static_cast<std::int64_t>(vector_count(options))),
                  "the factorization and the solver's vectors");

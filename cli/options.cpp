@@ -61,7 +61,7 @@ constexpr const char* solve_examples =
 void add_system_options(CLI::App& app, SolveOptions& o) {
   const char* group = "System";
   app.add_option("--problem", o.problem, fmt::format("{}", fmt::join(problem_names(), ", ")))
-      ->check(words(problem_names(), {"projection"}))
+      ->check(words(problem_names()))
       ->group(group)
       ->type_name("NAME");
   app.add_option("--grid", o.grid, "points: N (cube, or square for a 2-D stencil), NXxNY or NXxNYxNZ")
@@ -105,6 +105,14 @@ void add_system_options(CLI::App& app, SolveOptions& o) {
       ->check(number(1e-300, unbounded))
       ->group(group)
       ->type_name("RE");
+  app.add_option("--density-ratio", o.density_ratio, "of projection: heaviest by lightest gas")
+      ->check(number(1, 1e30))
+      ->group(group)
+      ->type_name("R");
+  app.add_option("--radius", o.radius, "of projection's obstacle, as a share of the smallest side; 0: none")
+      ->check(number(0, 0.45))
+      ->group(group)
+      ->type_name("R");
   app.add_option("--matrix", o.matrix, "Matrix Market file, plain or .gz, instead of a problem")
       ->group(group)
       ->type_name("FILE");
@@ -122,8 +130,9 @@ void add_system_options(CLI::App& app, SolveOptions& o) {
       ->check(words({"auto", "off"}))
       ->group(group)
       ->type_name("WORD");
-  app.add_option("--null-space", o.null_space, "none, or constant for a singular system whose null vector is 1")
-      ->check(words({"none", "constant"}))
+  app.add_option("--null-space", o.null_space,
+                 "constant for a singular system whose null vector is 1, none, or auto: as the problem is, none for files")
+      ->check(words({"auto", "none", "constant"}))
       ->group(group)
       ->type_name("WORD");
 }

@@ -23,6 +23,7 @@ struct SolveOptions {
   std::string anisotropy = "1,1,1";
   double dt = 0, cfl = 3;  // of the implicit steps; dt 0: by cfl
   double mach = 0.5, reynolds = 1000;
+  double density_ratio = 1e6, radius = 0.2;  // of projection
 
   std::string matrix;  // a file instead of a problem
   int block = 1;
@@ -37,8 +38,8 @@ struct SolveOptions {
   std::string cg_form = "auto", product = "auto";
   double rtol = 1e-8, atol = 0, nrbe = 0;
   std::int64_t max_it = 1000;
-  std::string null_space = "none";
-  double time_limit = 0;  // seconds; 0 is none
+  std::string null_space = "auto";  // constant for problems that need it, none for others and for files
+  double time_limit = 0;            // seconds; 0 is none
 
   std::string pc = "auto";
   int fill = 0;

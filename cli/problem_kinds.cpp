@@ -85,13 +85,14 @@ Rows random_rows(const SolveOptions& o, const Grid& grid, const Stencil& stencil
 
 const std::vector<ProblemKind>& problem_kinds() {
   static const std::vector<ProblemKind> kinds = {
-      {"poisson", "", 1, true, {}, poisson, poisson_rows},
-      {"varpoisson", "", 1, true, {"--coefficient", "--contrast", "--anisotropy"}, varpoisson, varpoisson_rows},
-      {"convdiff", "", 1, false, {"--peclet"}, convdiff, convdiff_rows},
-      {"navierstokes", "box27", 4, false, {"--dt", "--cfl", "--mach", "--reynolds"}, navierstokes, navierstokes_rows},
-      {"euler", "star13", 5, false, {"--dt", "--cfl", "--mach"}, euler, euler_rows},
-      {"cahnhilliard", "diamond25", 2, false, {"--dt"}, cahnhilliard, cahnhilliard_rows},
-      {"random", "", 0, false, {"--seed"}, random, random_rows},
+      {"poisson", "", 1, true, false, {}, poisson, poisson_rows},
+      {"varpoisson", "", 1, true, false, {"--coefficient", "--contrast", "--anisotropy"}, varpoisson, varpoisson_rows},
+      {"convdiff", "", 1, false, false, {"--peclet"}, convdiff, convdiff_rows},
+      {"navierstokes", "box27", 4, false, false, {"--dt", "--cfl", "--mach", "--reynolds"}, navierstokes, navierstokes_rows},
+      {"euler", "star13", 5, false, false, {"--dt", "--cfl", "--mach"}, euler, euler_rows},
+      {"cahnhilliard", "diamond25", 2, false, false, {"--dt"}, cahnhilliard, cahnhilliard_rows},
+      {"projection", "box27", 1, true, true, {"--density-ratio", "--radius"}, nullptr, nullptr},
+      {"random", "", 0, false, false, {"--seed"}, random, random_rows},
   };
   return kinds;
 }
@@ -127,9 +128,15 @@ int unknowns_a_point(const SolveOptions& options) {
 
 Stencil stencil_of(const SolveOptions& options) {
   const std::string fixed = problem_kind(options.problem).stencil;
+  if (options.problem == "projection" && grid_extents(options.grid) == 2) return stencils::box9();
   if (!fixed.empty()) return stencils::named(fixed);
   if (!options.stencil.empty()) return stencils::named(options.stencil);
   return grid_extents(options.grid) == 2 ? stencils::star5() : stencils::star7();
+}
+
+bool has_constant_null_space(const SolveOptions& options) {
+  if (options.null_space != "auto") return options.null_space == "constant";
+  return options.matrix.empty() && problem_kind(options.problem).singular;
 }
 
 void check_problem(const SolveOptions& o, const std::function<bool(const std::string& option)>& given) {
@@ -140,8 +147,9 @@ void check_problem(const SolveOptions& o, const std::function<bool(const std::st
                        kind.dof == 1 ? "one unknown" : fmt::format("{} unknowns", kind.dof)));
   }
   const std::string stencil = kind.stencil;
-  if (!stencil.empty() && given("--stencil") && o.stencil != stencil)
-    refuse(fmt::format("--stencil {} does not fit {}: its differences are those of {}", o.stencil, kind.name, stencil));
+  if (!stencil.empty() && given("--stencil") && o.stencil != stencil_of(o).name())
+    refuse(fmt::format("--stencil {} does not fit {}: its differences are those of {}", o.stencil, kind.name,
+                       stencil_of(o).name()));
   for (const auto& option : problem_options()) {
     const auto takes = [&](const ProblemKind& any) {
       return std::find(any.options.begin(), any.options.end(), option) != any.options.end();

@@ -16,7 +16,9 @@ struct ProblemKind {
   const char* stencil;  // the only one it has; empty: star7, star5 on 2-D grids, or as asked for
   int dof;              // unknowns a point; 0: as asked for
   bool symmetric;       // CG is taken when the solver is left open
+  bool singular;        // with the constant as its null vector
   std::vector<std::string> options;
+  /// Both null: not a matrix on the grid (linear_system.cpp makes it).
   StructMatrix<double> (*assemble)(const SolveOptions& options, const Grid& grid, const Stencil& stencil);
   problems::Rows (*rows)(const SolveOptions& options, const Grid& grid, const Stencil& stencil, Device device);
 };
@@ -28,6 +30,8 @@ std::vector<std::string> problem_options();
 const ProblemKind& problem_kind(const std::string& name);
 int unknowns_a_point(const SolveOptions& options);
 Stencil stencil_of(const SolveOptions& options);
+/// Whether the solve keeps b and x orthogonal to the constant vector.
+bool has_constant_null_space(const SolveOptions& options);
 
 /// Throws Error(bad_option) when a given option does not go with the problem.
 void check_problem(const SolveOptions& options, const std::function<bool(const std::string& option)>& given);

@@ -7,6 +7,7 @@
 #include "cli/console.hpp"
 #include "cli/linear_system.hpp"
 #include "cli/machine_info.hpp"
+#include "cli/problem_kinds.hpp"
 #include "cli/row_numbers.hpp"
 #include "cli/solve_text.hpp"
 #include "echelon/base/device.hpp"
@@ -169,7 +170,7 @@ int run_solve(const SolveOptions& options, const std::vector<std::string>& argum
   request.device = device;
   request.on_attempt = [&](const AutoChoice& choice) { watch.begin(choice); };
   std::optional<Vector<double>> ones;
-  if (options.null_space == "constant") request.krylov.null_space = &ones.emplace(system.b.size(), 1.0);
+  if (has_constant_null_space(options)) request.krylov.null_space = &ones.emplace(system.b.size(), 1.0);
 
   Vector<double> x(system.b.size(), 0.0);
   AutoOutcome outcome = solve_automatically(system.ref(), system.b, x, request);

@@ -14,4 +14,5 @@
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/problem/matrix_market.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/problem/projection.hpp"
 #include "echelon/report/report.hpp"

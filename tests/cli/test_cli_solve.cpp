@@ -196,7 +196,8 @@ TEST_F(Solve, EveryProblemInItsWords) {
         Case{"varpoisson --grid 8 --stencil box27 --contrast 30 --anisotropy 0.2", "box27", 1},
         Case{"navierstokes --grid 8x7x6 --cfl 2 --mach 0.2 --reynolds 50", "box27", 4},
         Case{"euler --grid 8 --dof 5 --stencil star13 --dt 0.05", "star13", 5}, Case{"euler --grid 12x10", "star13", 5},
-        Case{"cahnhilliard --grid 8 --dt 1e-4", "diamond25", 2}}) {
+        Case{"cahnhilliard --grid 8 --dt 1e-4", "diamond25", 2}, Case{"projection --grid 7 --density-ratio 1e3", "box27", 1},
+        Case{"projection --grid 19x20 --radius 0.1", "box9", 1}}) {
     const auto result = run(std::string("solve --json r.json --problem ") + line);
     EXPECT_EQ(result.status, 0) << line << result.out << result.err;
     EXPECT_EQ(json("r.json")["problem"]["stencil"], stencil) << line;
