@@ -146,6 +146,8 @@ class CaseRun {
     row.relative_residual = last.relative_residual;
     // The first variant is what the others of a comparison of methods are measured by.
     if (one_.kind == "convergence") {
+      row.parts = {{"factorization", bench::median(all(samples, &OurSample::factor_seconds))},
+                   {"iteration", row.solve_seconds}};
       row.iteration_ratio =
           static_cast<double>(last.iterations) / static_cast<double>(samples_.at({0, count}).back().iterations);
     }

@@ -11,6 +11,7 @@
 #include "echelon/factor/wavefront_factor.hpp"
 #include "echelon/matrix/device_product.hpp"
 #include "echelon/matrix/tile_convert.hpp"
+#include "echelon/precond/ilu.hpp"
 #include "echelon/report/timer.hpp"
 #include "echelon/sweep/wavefront_many.hpp"
 #include "echelon/sweep/wavefront_sweep.hpp"

@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "bench/measure/row_slab.hpp"
 #include "bench/measure/sampling.hpp"
 #include "bench/measure/work_model.hpp"
 #include "echelon/base/error.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/registry.hpp"
 #include "echelon/report/solution_hash.hpp"
 #include "echelon/report/timer.hpp"
 
@@ -25,8 +26,10 @@ IluOptions ilu_options(const OurVariant& variant) {
   return options;
 }
 
-Ilu<double> factored(const StructMatrix<double>& A, const OurVariant& variant) {
-  return variant.positive ? ic(A, ilu_options(variant)) : ilu(A, ilu_options(variant));
+std::unique_ptr<Preconditioner<double>> factored(const StructMatrix<double>& A, const OurVariant& variant) {
+  const auto options = ilu_options(variant);
+  if (!variant.pc.empty()) return find_preconditioner(variant.pc).make(&A, options);
+  return std::make_unique<Ilu<double>>(variant.positive ? ic(A, options) : ilu(A, options));
 }
 
 void require_factored(const FactorReport& report) {
@@ -49,7 +52,7 @@ void describe(const FactorReport& report, OurSample& sample) {
 
 }  // namespace
 
-std::string OurVariant::method() const { return fmt::format("{}{}", positive ? "ic" : "ilu", fill); }
+std::string OurVariant::method() const { return pc.empty() ? fmt::format("{}{}", positive ? "ic" : "ilu", fill) : pc; }
 
 OurCase::OurCase(const bench::BenchCase& one)
     : one_(with_room(one)), A_(one.make()), b_(one.right_hand_side()), nonzeros_(A_.nonzeros()) {}
@@ -61,7 +64,9 @@ std::vector<OurVariant> OurCase::variants() const {
   if (one_.kind == "trsv") return {plain, narrow, {Stored::bf16, long_basis}, {Stored::fp16, long_basis}};
   if (one_.kind == "factor") return {plain};
   if (one_.kind == "convergence") {
-    return {{Stored::fp64, long_basis, true, 0}, {Stored::fp64, long_basis, true, 1}};
+    std::vector<OurVariant> methods = {{Stored::fp64, long_basis, true, 0, ""}, {Stored::fp64, long_basis, true, 1, ""}};
+    for (const char* pc : {"parilu", "parilut", "mcilu"}) methods.push_back({Stored::fp64, long_basis, true, 0, pc});
+    return methods;
   }
   if (one_.solver == "gmres") return {plain, {Stored::fp64, short_basis}, {Stored::fp32, short_basis}};
   return {plain, narrow};
@@ -105,14 +110,15 @@ OurSample OurCase::solve(const OurVariant& variant) const {
   Vector<double> x(b_.size(), 0.0);
   const Timer timer;
   const auto M = factored(A_, variant);
-  require_factored(M.report());
+  require_factored(M->report());
   OurSample sample;
   sample.setup_seconds = timer.seconds();
-  const Report report = echelon::solve(one_.solver, A_, b_, x, M, options);
+  const Report report = echelon::solve(one_.solver, A_, b_, x, *M, options);
   sample.seconds = timer.seconds();
   sample.solve_seconds = sample.seconds - sample.setup_seconds;
   if (!report.converged) throw Error(ErrorCode::structure, fmt::format("{}: {}", one_.solver, report.message));
-  describe(M.report(), sample);
+  describe(M->report(), sample);
+  sample.factor_seconds = M->report().numeric_seconds;
   sample.iterations = report.iterations;
   sample.relative_residual = report.relative_residual;
   sample.answer = bench::fingerprint(x);

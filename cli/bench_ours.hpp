@@ -20,13 +20,15 @@ struct OurVariant {
   BasisPrecision basis = BasisPrecision::fp64;
   bool positive = false;  // IC, or ILU
   int fill = 0;
+  std::string pc;  // by name, of a comparison of methods; empty: as above
 
-  /// "ilu0", "ic1"
+  /// "ilu0", "ic1", "parilu"
   std::string method() const;
 };
 
 struct OurSample {
   double seconds = 0, setup_seconds = 0, solve_seconds = 0, analysis_seconds = 0;
+  double factor_seconds = 0;  // of the set-up
   std::string kernel, schedule, hash;
   std::int64_t iterations = 0;
   double relative_residual = 0;

@@ -12,6 +12,7 @@
 #include "cli/bench_cuda_figures.hpp"
 #include "cli/bench_cuda_matrices.hpp"
 #include "cli/bench_cuda_text.hpp"
+#include "cli/bench_methods_figure.hpp"
 #include "echelon/report/table.hpp"
 
 namespace echelon::cli {
@@ -78,13 +79,17 @@ std::string convergence_table(const BenchReport& report) {
                {"threads", right},
                {"iterations", right},
                {"to the first", right},
+               {"factor s", right},
                {"set-up s", right},
                {"solve s", right},
                {"spread", right}});
   for (const auto& row : report.rows) {
+    const bool told = !row.parts.empty() && row.parts.front().name == "factorization";
     table.add({row.name, row.operation, std::to_string(row.threads), std::to_string(row.iterations),
-               fmt::format("{:.3f}", row.iteration_ratio), fmt::format("{:.4f}", row.setup_seconds),
-               fmt::format("{:.4f}", row.solve_seconds), fmt::format("{:.0f} %", 100 * row.spread)});
+               fmt::format("{:.3f}", row.iteration_ratio),
+               or_dash(told, told ? fmt::format("{:.4f}", row.parts.front().seconds) : ""),
+               fmt::format("{:.4f}", row.setup_seconds), fmt::format("{:.4f}", row.solve_seconds),
+               fmt::format("{:.0f} %", 100 * row.spread)});
   }
   return table.text();
 }
@@ -136,10 +141,9 @@ std::string bench_remarks(const BenchReport& report) {
 }
 
 BarPlot bench_plot(const BenchReport& report) {
-  const bool methods = report.kind == "convergence", times = methods || report.kind == "solver";
+  const bool times = report.kind == "solver";
   BarPlot plot;
-  plot.title = methods                 ? "Whole solves by preconditioner"
-               : times                 ? "Whole solves with ILU(0)"
+  plot.title = times                   ? "Whole solves with ILU(0)"
                : report.kind == "trsv" ? "ILU(0) application: L and U sweeps"
                                        : "ILU(0) set-up, everything counted";
   // Contenders keep their factors in FP64; bars of others would fill three quarters of the picture.
@@ -154,9 +158,9 @@ BarPlot bench_plot(const BenchReport& report) {
     BarPlot::Group group;
     const bool gpu = report.backend.kind == "cuda";
     const auto threads = gpu ? "" : fmt::format(", {} thread{}", row.threads, row.threads == 1 ? "" : "s");
-    group.label = fmt::format("{}{}{}", row.name, threads,
-                              (row.precision == "fp64" ? "" : ", " + row.precision) +
-                                  (row.basis == "fp32" ? ", fp32 basis" : "") + (methods ? ", " + row.operation : ""));
+    group.label =
+        fmt::format("{}{}{}", row.name, threads,
+                    (row.precision == "fp64" ? "" : ", " + row.precision) + (row.basis == "fp32" ? ", fp32 basis" : ""));
     const auto value = [&](double seconds) { return times ? seconds : 100 * row.bytes / seconds / row.triad; };
     put(plot, group, "echelon", value(row.seconds));
     for (const auto& peer : row.peers) put(plot, group, first_word(peer.name), value(peer.seconds));
@@ -166,8 +170,8 @@ BarPlot bench_plot(const BenchReport& report) {
 }
 
 std::string bench_svg(const BenchReport& report) {
-  const bool own_figure = report.backend.kind == "cuda" && report.kind != "convergence";
-  return own_figure ? cuda_figure(report) : bar_svg(bench_plot(report));
+  if (report.kind == "convergence") return panel_svg(methods_figure(report));
+  return report.backend.kind == "cuda" ? cuda_figure(report) : bar_svg(bench_plot(report));
 }
 
 }  // namespace echelon::cli

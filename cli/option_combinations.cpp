@@ -56,6 +56,14 @@ void check_combination(const SolveOptions& o, const Given& given) {
   for (const char* name : {"--fill", "--shift", "--ordering", "--schedule", "--factor-precision"}) {
     if (given(name) && !factors) refuse(fmt::format("{} is for factorizations; --pc {} has none", name, o.pc));
   }
+  if (given("--factor-sweeps") && o.pc != "parilu" && o.pc != "parilut")
+    refuse(fmt::format("--factor-sweeps is for --pc parilu and parilut; got --pc {}", o.pc));
+  if (given("--fill-limit") && o.pc != "parilut") refuse(fmt::format("--fill-limit is for --pc parilut; got --pc {}", o.pc));
+  if (given("--fill") && o.pc == "parilut") refuse("--pc parilut finds its fill by --fill-limit; --fill is a level");
+  if (o.pc == "parilut" && (o.block > 1 || (o.matrix.empty() && unknowns_a_point(o) > 1)))
+    refuse("--pc parilut needs blocks of size 1");
+  if (o.pc == "mcilu" && given("--ordering") && o.ordering != "colours" && o.ordering != "random-colours")
+    refuse(fmt::format("--pc mcilu is ILU in the order of a colouring: colours or random-colours; got {}", o.ordering));
   if (o.match_rows && o.pc != "ilu" && o.pc != "auto")
     refuse(fmt::format("--match-rows is for --pc ilu; got --pc {}", o.pc));
   if (o.match_rows && o.solver == "cg") refuse("--match-rows takes the symmetry away that --solver cg needs");

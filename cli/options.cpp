@@ -30,7 +30,7 @@ constexpr double unbounded = std::numeric_limits<double>::infinity();
 const Words commands = {"solve", "check", "bench", "selftest", "info"};
 const Words later_commands = {"hpcg", "cavity", "elastic", "artery", "cfd"};
 /// Options of the interface whose methods come later: recognised, never silently taken.
-const Words later_options = {"--drop", "--lfil", "--sweeps", "--tune", "--on-gpu-error"};
+const Words later_options = {"--drop", "--lfil", "--tune", "--on-gpu-error"};
 
 CLI::Validator words(const Words& have, const Words& later = {}) {
   return CLI::Validator([=](std::string& text) { return check_word(text, have, later); }, "");
@@ -173,7 +173,7 @@ void add_preconditioner_options(CLI::App& app, SolveOptions& o, std::string& tri
   const char* group = "Preconditioner";
   const auto have = preconditioner_words();
   app.add_option("--pc", o.pc, fmt::format("{}; auto says what it chose and why", fmt::join(have, ", ")))
-      ->check(words(have, {"ilut", "parilu", "parilut", "mcilu", "dbsr", "mg", "amg", "randomized", "ras"}))
+      ->check(words(have, {"ilut", "dbsr", "mg", "amg", "randomized", "ras"}))
       ->group(group)
       ->type_name("NAME");
   app.add_option("--fill", o.fill, "level of fill of ilu and ic")->check(integer(0, 100))->group(group)->type_name("K");
@@ -181,8 +181,16 @@ void add_preconditioner_options(CLI::App& app, SolveOptions& o, std::string& tri
       ->check(CLI::Validator([](std::string& text) { return check_shift(text); }, ""))
       ->group(group)
       ->type_name("none|auto|VALUE");
-  app.add_option("--ordering", o.ordering, "natural or rcm")
-      ->check(words({"natural", "rcm"}))
+  app.add_option("--factor-sweeps", o.factor_sweeps, "of parilu and parilut: fixed-point sweeps over the factors")
+      ->check(integer(1, 1000))
+      ->group(group)
+      ->type_name("N");
+  app.add_option("--fill-limit", o.fill_limit, "of parilut: entries of L, and of U, over those of A's triangles")
+      ->check(number(0, 1000))
+      ->group(group)
+      ->type_name("R");
+  app.add_option("--ordering", o.ordering, "natural, rcm, colours (greedy) or random-colours (Jones and Plassmann's)")
+      ->check(words({"natural", "rcm", "colours", "random-colours"}))
       ->group(group)
       ->type_name("WORD");
   app.add_flag("--match-rows", o.match_rows, "ilu: first permute and scale rows so that the diagonal is large")

@@ -45,6 +45,8 @@ struct SolveOptions {
   int fill = 0;
   std::string shift = "auto";
   std::string ordering = "natural";
+  int factor_sweeps = 5;
+  double fill_limit = 2;
   std::string factor_precision = "fp64";
   std::string schedule = "auto";
   bool match_rows = false;

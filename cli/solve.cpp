@@ -31,7 +31,11 @@ IluOptions ilu_options(const SolveOptions& options) {
   IluOptions ilu;
   ilu.fill = options.fill;
   ilu.precision = stored_from_word(options.factor_precision);
-  ilu.ordering = options.ordering == "rcm" ? Ordering::rcm : Ordering::natural;
+  for (const auto ordering : {Ordering::rcm, Ordering::colours, Ordering::random_colours}) {
+    if (options.ordering == word(ordering)) ilu.ordering = ordering;
+  }
+  if (options.pc == "parilu" || options.pc == "parilut") ilu.factor_sweeps = options.factor_sweeps;
+  ilu.fill_limit = options.fill_limit;
   if (options.strict && options.shift == "auto") {
     ilu.shift = ShiftPolicy::none;
   } else if (options.shift == "none") {

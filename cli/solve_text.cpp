@@ -49,8 +49,14 @@ const char* in_words(Reason reason) {
 std::string preconditioner_text(const FactorReport& pc) {
   if (pc.name == "none") return "none";
   std::string text = pc.name;
-  if (pc.name == "ilu" || pc.name == "ic") {
-    text += fmt::format("({}), {} order, fill ratio {:.2f}", pc.fill, pc.ordering, pc.fill_ratio);
+  if (pc.name != "jacobi") {
+    text += pc.fill_limit > 0 ? fmt::format("(fill {:g})", pc.fill_limit) : fmt::format("({})", pc.fill);
+    text += fmt::format(", {} order, fill ratio {:.2f}", pc.ordering, pc.fill_ratio);
+    if (pc.fill_limit > 0) text += fmt::format(", threshold {:.2e}", pc.threshold);
+    if (pc.colours > 0) text += fmt::format(", {} colours", pc.colours);
+    if (pc.factor_sweeps > 0) {
+      text += fmt::format(", {} sweeps: |LU-A|/|A| {:.1e} on the pattern", pc.factor_sweeps, pc.pattern_residual);
+    }
     if (pc.precision != "fp64") text += fmt::format(", stored in {}", pc.precision);
   }
   text += fmt::format(", {}", human_bytes(pc.bytes));

@@ -8,6 +8,9 @@
 #include <cmath>
 #include <limits>
 
+#include "echelon/precond/ilu.hpp"
+#include "echelon/report/factor_report.hpp"
+
 namespace echelon {
 namespace {
 

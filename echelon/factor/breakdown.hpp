@@ -11,10 +11,11 @@
 #include <string>
 
 #include "echelon/factor/pivot_notes.hpp"
-#include "echelon/precond/ilu.hpp"
-#include "echelon/report/factor_report.hpp"
 
 namespace echelon {
+
+struct FactorReport;
+struct IluOptions;
 
 /// Bad pivots of one attempt, gathered from all threads. Notes are kept in ascending elimination order, so the outcome is
 /// the same for every thread count.

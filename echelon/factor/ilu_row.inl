@@ -40,8 +40,9 @@ ECHELON_FN void note_sum(const FactorView<T>& view, std::int64_t i, double sum, 
   });
 }
 
+/// w ← the row of A, shifted, zero where the pattern has more; gives max_j |a_ij|.
 template <class Distance, class T>
-ECHELON_FN void factor_scalar_row(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
+ECHELON_FN T load_scalar_row(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
   T* w = work.dense;
   const auto* below = static_cast<const Distance*>(view.lower_distance);
   const auto* above = static_cast<const Distance*>(view.upper_distance);
@@ -65,7 +66,18 @@ ECHELON_FN void factor_scalar_row(const FactorView<T>& view, std::int64_t i, Row
   }
   note_sum(view, i, sum, work);
   if (view.rules.shift > 0) w[i] = shifted(view.rules, w[i], scale, work);
+  return scale;
+}
 
+template <class Distance, class T>
+ECHELON_FN void factor_scalar_row(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
+  T* w = work.dense;
+  const auto* below = static_cast<const Distance*>(view.lower_distance);
+  const auto* above = static_cast<const Distance*>(view.upper_distance);
+  const std::int64_t last = view.A.block_rows - 1;
+  const std::int64_t lower_begin = view.lower_start[i], lower_end = view.lower_start[i + 1];
+  const std::int64_t upper_begin = view.upper_start[last - i], upper_end = view.upper_start[last - i + 1];
+  const T scale = load_scalar_row<Distance>(view, i, work);
   for (std::int64_t p = lower_begin; p < lower_end; ++p) {
     const std::int64_t k = i - below[p];
     const T l = w[k] * view.inverse_diagonal[k];
@@ -82,8 +94,10 @@ ECHELON_FN void factor_scalar_row(const FactorView<T>& view, std::int64_t i, Row
   view.inverse_diagonal[i] = T(1) / pivot;
 }
 
+/// The row of A, shifted, into the places of the factors, zero where the pattern has more; `target` says where they are.
+/// Gives max |a| of the row.
 template <int B, class T>
-ECHELON_FN void factor_block_row(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
+ECHELON_FN T load_block_row(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
   const int b = extent<B>(view.A.block);
   const int bb = b * b;
   const auto* below = static_cast<const std::int32_t*>(view.lower_distance);
@@ -124,6 +138,32 @@ ECHELON_FN void factor_block_row(const FactorView<T>& view, std::int64_t i, RowW
   if (view.rules.shift > 0) {
     for (int c = 0; c < b; ++c) D[c * b + c] = shifted(view.rules, D[c * b + c], scale, work);
   }
+  return scale;
+}
+
+template <class T>
+ECHELON_FN void clear_targets(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
+  const auto* below = static_cast<const std::int32_t*>(view.lower_distance);
+  const auto* above = static_cast<const std::int32_t*>(view.upper_distance);
+  const std::int64_t last = view.A.block_rows - 1;
+  for (std::int64_t p = view.lower_start[i]; p < view.lower_start[i + 1]; ++p) work.target[i - below[p]] = nullptr;
+  work.target[i] = nullptr;
+  for (std::int64_t p = view.upper_start[last - i]; p < view.upper_start[last - i + 1]; ++p) {
+    work.target[i + above[p]] = nullptr;
+  }
+}
+
+template <int B, class T>
+ECHELON_FN void factor_block_row(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
+  const int b = extent<B>(view.A.block);
+  const int bb = b * b;
+  const auto* below = static_cast<const std::int32_t*>(view.lower_distance);
+  const auto* above = static_cast<const std::int32_t*>(view.upper_distance);
+  const std::int64_t last = view.A.block_rows - 1;
+  const std::int64_t lower_begin = view.lower_start[i], lower_end = view.lower_start[i + 1];
+  T* D = view.inverse_diagonal + i * bb;
+  const T scale = load_block_row<B>(view, i, work);
+  T** target = work.target;
 
   T fixed[B > 0 ? B * B : 1];
   T* l = B > 0 ? fixed : work.small;
@@ -138,10 +178,7 @@ ECHELON_FN void factor_block_row(const FactorView<T>& view, std::int64_t i, RowW
       if (to) subtract_block_product<B>(b, l, view.upper_values + q * bb, to);
     }
   }
-  for (std::int64_t p = lower_begin; p < lower_end; ++p) target[i - below[p]] = nullptr;
-  target[i] = nullptr;
-  for (std::int64_t p = upper_begin; p < upper_end; ++p) target[i + above[p]] = nullptr;
-
+  clear_targets(view, i, work);
   invert_pivot<B>(view.rules, place(view, i), b, D, scale, work);
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "echelon/base/device.hpp"
-#include "echelon/report/factor_report.hpp"
+#include "echelon/report/pivot_note.hpp"
 
 namespace echelon {
 

@@ -74,7 +74,7 @@ std::vector<AutoChoice> fixed_preconditioner(const MatrixTraits& matrix, const A
 
 std::string AutoChoice::name() const {
   std::string text = fmt::format("{} with {}", solver, pc == "none" ? "no preconditioner" : pc);
-  if (pc == "ilu" || pc == "ic") text += fmt::format("({})", ilu.fill);
+  if (pc == "ilu" || pc == "ic" || pc == "parilu" || pc == "mcilu") text += fmt::format("({})", ilu.fill);
   if (ilu.ordering == Ordering::rcm) text += ", rcm order";
   if (match_rows) text += ", rows matched";
   return text;

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ILU(k) and IC(k) of a block CSR matrix: checks, allocation, and the order of the steps
+// ILU(k) and IC(k) of a block CSR matrix, by elimination or by fixed-point sweeps (ParILU, ParIC): checks, allocation, and
+// the order of the steps
 //   ordering → pattern → triangles → plans → values → factor by the policy;
 // rows are the business of factor/, sweeps that of sweep/, threads that of schedule/.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/factor/fixed_point.hpp"
 #include "echelon/factor/ilu_numeric.hpp"
 #include "echelon/factor/symbolic.hpp"
 #include "echelon/precond/factored_solve.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/report/timer.hpp"
-#include "echelon/schedule/rcm.hpp"
+#include "echelon/schedule/colouring.hpp"
 #include "echelon/schedule/run_plan.hpp"
 
 namespace echelon {
@@ -46,6 +49,7 @@ class BlockIlu final : public Ilu<T>::Impl {
   void require_same_pattern(const BlockCsr<T>& A) const;
   void factor(const BlockCsr<T>& A);
   void attempt(const BlockCsr<T>& A, const Attempt& attempt);
+  void report_sweeps();
   void fill_report(const BlockCsr<T>& A);
 
   IluOptions options_;
@@ -57,6 +61,8 @@ class BlockIlu final : public Ilu<T>::Impl {
   Pattern original_;                   // A's pattern where the triangles do not have it, for refactor
   FactoredSolve<T> solve_;
   FactorRange<T> factor_rows_ = nullptr;
+  std::optional<FixedPoint<T>> fixed_point_;
+  FixedPointOutcome swept_;
   std::vector<RowWorkspace<T>> workspaces_;
   Array<T> dense_, small_;
   Array<T*> targets_;
@@ -70,7 +76,8 @@ template <class T>
 BlockIlu<T>::BlockIlu(const BlockCsr<T>& A, const IluOptions& options, bool positive_definite)
     : options_(options),
       positive_definite_(positive_definite),
-      title_(fmt::format("{}({})", positive_definite ? "IC" : "ILU", options.fill)) {
+      title_(
+          fmt::format("{}{}({})", options.factor_sweeps > 0 ? "Par" : "", positive_definite ? "IC" : "ILU", options.fill)) {
   Timer timer;
   if (positive_definite) {
     mirror_ = Array<std::int64_t>(A.block_rows());
@@ -85,7 +92,11 @@ BlockIlu<T>::BlockIlu(const BlockCsr<T>& A, const IluOptions& options, bool posi
   solve_.factors.inverse_diagonal = Array<T>(solve_.factors.rows * entries);
   const int team = threads();
   solve_.plan(options_.schedule, team);
-  factor_rows_ = factor_kernel<T>(A.block(), solve_.factors.lower.narrow);
+  if (options_.factor_sweeps > 0) {
+    fixed_point_.emplace(solve_.factors);
+  } else {
+    factor_rows_ = factor_kernel<T>(A.block(), solve_.factors.lower.narrow);
+  }
   make_workspaces();
   fill_report(A);
   this->report.symbolic_seconds = timer.seconds();
@@ -102,7 +113,9 @@ void BlockIlu<T>::make_pattern(const BlockCsr<T>& A) {
   this->report.missing_diagonals = missing_diagonals(pattern);
   grown_ = this->report.missing_diagonals > 0 || options_.fill > 0;
   if (!natural()) {
-    order_ = reverse_cuthill_mckee(pattern);
+    auto found = elimination_order(pattern, options_.ordering);
+    order_ = std::move(found.order);
+    this->report.colours = found.colours;
     position_ = Array<std::int32_t>(n);
     for (std::int64_t i = 0; i < n; ++i) position_[order_[i]] = static_cast<std::int32_t>(i);
   }
@@ -115,7 +128,7 @@ void BlockIlu<T>::make_pattern(const BlockCsr<T>& A) {
 template <class T>
 void BlockIlu<T>::make_workspaces() {
   const auto n = solve_.factors.rows;
-  const std::int64_t team = solve_.lower_plan().threads, b = solve_.factors.block;
+  const std::int64_t team = fixed_point_ ? threads() : solve_.lower_plan().threads, b = solve_.factors.block;
   workspaces_.resize(static_cast<std::size_t>(team));
   if (b == 1) {
     dense_ = Array<T>(team * n);
@@ -139,12 +152,13 @@ void BlockIlu<T>::make_workspaces() {
 template <class T>
 void BlockIlu<T>::fill_report(const BlockCsr<T>& A) {
   auto& about = this->report;
-  about.name = positive_definite_ ? "ic" : "ilu";
+  about.name = fmt::format("{}{}", fixed_point_ ? "par" : about.colours > 0 ? "mc" : "", positive_definite_ ? "ic" : "ilu");
   about.fill = options_.fill;
-  about.ordering = natural() ? "natural" : "rcm";
+  about.ordering = word(options_.ordering);
+  about.factor_sweeps = options_.factor_sweeps;
   solve_.describe(A.blocks(), about);
   about.bytes += order_.bytes() + position_.bytes() + original_.start.bytes() + original_.column.bytes() + dense_.bytes() +
-                 targets_.bytes() + mirror_.bytes();
+                 targets_.bytes() + mirror_.bytes() + (fixed_point_ ? fixed_point_->bytes() : 0);
   about.bad_pivots.reserve(PivotLog::kept);
 }
 
@@ -158,8 +172,21 @@ void BlockIlu<T>::factor(const BlockCsr<T>& A) {
   }
   factor_with_policy(
       options_, positive_definite_, title_, log_, [this, &A](const Attempt& one) { attempt(A, one); },
-      [this] { return solve_.inverse_growth() * norm_; }, this->report);
+      [this] {
+        return fixed_point_ && swept_.diverged() ? std::numeric_limits<double>::infinity() : solve_.inverse_growth() * norm_;
+      },
+      this->report);
+  if (fixed_point_) report_sweeps();
   this->report.numeric_seconds = timer.seconds();
+}
+
+template <class T>
+void BlockIlu<T>::report_sweeps() {
+  auto& about = this->report;
+  about.start_residual = swept_.start_residual;
+  about.pattern_residual = swept_.residual;
+  if (about.ok || !swept_.diverged() || log_.has_nonfinite_input()) return;
+  about.message = swept_.sentence(title_, fmt::format("{} fixed-point sweeps", options_.factor_sweeps));
 }
 
 template <class T>
@@ -182,6 +209,12 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
       solve_.factors.upper_values.data(),
       solve_.factors.inverse_diagonal.data(),
       {options_.pivot_tolerance, attempt.shift, attempt.boost, positive_definite_, zero_row_scale(A), &log_}};
+  if (fixed_point_) {
+    swept_ = fixed_point_->run(view, options_.factor_sweeps, workspaces_);
+    norm_ = swept_.norm;
+    log_.record_change(swept_.change, norm_);
+    return;
+  }
   for (auto& work : workspaces_) work.norm = work.change = 0;
   run_plan(solve_.lower_plan(), solve_.progress(), [&](std::int64_t begin, std::int64_t end, int thread) {
     factor_rows_(view, begin, end, workspaces_[static_cast<std::size_t>(thread)]);

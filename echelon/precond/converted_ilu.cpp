@@ -31,8 +31,8 @@ class ConvertedIlu final : public Ilu<T>::Impl {
   void take_report() {
     this->report = inner_.report();
     this->report.remarks.push_back(
-        "the structured matrix was converted to block CSR: its order or its fill leave the grid's; refactor allocates the "
-        "copy");
+        "the structured matrix was converted to block CSR: its order, fill or sweeps leave the grid's; refactor allocates "
+        "the copy");
     name_grid_points(grid_, dof_, this->report);
   }
 

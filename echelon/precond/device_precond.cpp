@@ -30,6 +30,9 @@ std::string host_only_everywhere(const AutoChoice& choice) {
 std::string host_only(const AutoChoice& choice) {
   const std::string why = host_only_everywhere(choice);
   if (!why.empty() || !factors(choice)) return why;
+  if (choice.ilu.ordering != Ordering::natural && choice.ilu.ordering != Ordering::rcm) {
+    return fmt::format("{} are an order of the host's", word(choice.ilu.ordering));
+  }
   return choice.ilu.schedule == SweepSchedule::point_to_point ? "point-to-point is a schedule of the host's sweeps" : "";
 }
 

@@ -12,10 +12,16 @@
 #include "echelon/matrix/block_csr.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/schedule/sweep_schedule.hpp"
 
 namespace echelon {
 
-enum class Ordering { natural, rcm };
+/// Colours: rows of one colour, which are not coupled, are eliminated together (schedule/colouring.hpp): few levels, and
+/// a weaker factorization.
+enum class Ordering { natural, rcm, colours, random_colours };
+
+/// "natural", "rcm", "colours", "random-colours"
+const char* word(Ordering ordering);
 
 /// What to do about a zero, tiny or (for IC) non-positive pivot.
 enum class ShiftPolicy {
@@ -24,7 +30,8 @@ enum class ShiftPolicy {
   value       // factor A + value·diag(row scale) from the start; a bad pivot then stops
 };
 
-enum class SweepSchedule { automatic, sequential, levels, point_to_point };
+/// Fixed-point sweeps of ParILU where nobody says how many.
+inline constexpr int default_sweeps = 5;
 
 struct IluOptions {
   int fill = 0;
@@ -36,6 +43,11 @@ struct IluOptions {
   /// The automatic ladder starts here and doubles, at most 20 times.
   double first_shift = 1e-3;
   SweepSchedule schedule = SweepSchedule::automatic;
+  /// 0: exact elimination. Otherwise ParILU, ParIC: so many synchronous fixed-point sweeps (factor/fixed_point.hpp), through
+  /// block CSR. Sweeps that lead away from A are a breakdown, for the shift policy to deal with.
+  int factor_sweeps = 0;
+  /// ParILUT, ParICT: entries of L with its diagonal over those of A's lower triangle with its, at most, and so for U.
+  double fill_limit = 2;
   /// On structured grids: how the factors are kept, once computed in the matrix' precision. Sweeps compute in that of the
   /// vectors and read half or a quarter of the bytes.
   Stored precision = Stored::fp64;
@@ -74,6 +86,12 @@ template <class T>
 Ilu<T> ilu(const BlockCsr<T>& A, const IluOptions& options = {});
 template <class T>
 Ilu<T> ic(const BlockCsr<T>& A, const IluOptions& options = {});
+/// Thresholds found by fixed-point sweeps, `factor_sweeps` rounds of them (precond/parilut.cpp); blocks of size 1. The
+/// second for symmetric matrices: symmetric pattern and factors.
+template <class T>
+Ilu<T> parilut(const BlockCsr<T>& A, const IluOptions& options = {});
+template <class T>
+Ilu<T> parict(const BlockCsr<T>& A, const IluOptions& options = {});
 /// On a structured grid, without indices; fill k is ILU(0) on the stencil grown by the level-of-fill rule. The schedule
 /// `sequential` takes the plain point-by-point algorithm, the reference of the fast ones. Where only the diagonal changes
 /// (star5, star7) the factors share A's values.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
+#include "echelon/matrix/traits.hpp"
 #include "echelon/precond/jacobi.hpp"
 
 namespace echelon {
@@ -31,7 +32,7 @@ Made make_jacobi(const MatrixRef& A, const IluOptions&) {
 
 /// The stencil body keeps the grid's order and has schedules of its own; what asks for others is factored as block CSR.
 bool stays_on_grid(const IluOptions& options) {
-  return options.ordering == Ordering::natural &&
+  return options.ordering == Ordering::natural && options.factor_sweeps == 0 &&
          (options.schedule == SweepSchedule::automatic || options.schedule == SweepSchedule::sequential);
 }
 
@@ -53,14 +54,53 @@ Made make_ic(const MatrixRef& A, const IluOptions& options) {
   return factored(A, options, [](const auto& matrix, const IluOptions& o) { return ic(matrix, o); });
 }
 
+template <class Matrix>
+bool looks_definite(const Matrix& matrix) {
+  const auto traits = traits_of(matrix);
+  return traits.symmetric() && traits.positive_diagonal();
+}
+
+/// The symmetric form where CG may be meant: its pivots must be positive.
+Made make_either(const MatrixRef& A, const IluOptions& options) {
+  const bool definite = in_storage(A, [](const auto& matrix) { return looks_definite(matrix); });
+  return definite ? make_ic(A, options) : make_ilu(A, options);
+}
+
+Made make_parilu(const MatrixRef& A, const IluOptions& options) {
+  return make_either(A, options_by_name("parilu", options));
+}
+Made make_mcilu(const MatrixRef& A, const IluOptions& options) { return make_either(A, options_by_name("mcilu", options)); }
+
+Made make_parilut(const MatrixRef& A, const IluOptions& options) {
+  return in_storage(A, [&]<class Matrix>(const Matrix& matrix) -> Made {
+    const auto factor = [&](const BlockCsr<double>& csr) {
+      return std::make_unique<Ilu<double>>(looks_definite(matrix) ? parict(csr, options) : parilut(csr, options));
+    };
+    if constexpr (std::is_same_v<Matrix, StructMatrix<double>>) {
+      return factor(to_block_csr(matrix));
+    } else {
+      return factor(matrix);
+    }
+  });
+}
+
 constexpr PrecondEntry entries[] = {
     {"none", "no preconditioner", false, false, make_identity},
     {"jacobi", "the inverse of the (block) diagonal", false, false, make_jacobi},
     {"ilu", "incomplete LU with level of fill K, exact triangular solves", true, false, make_ilu},
     {"ic", "incomplete Cholesky with level of fill K, for symmetric matrices", true, true, make_ic},
+    {"parilu", "ILU(K), IC(K) for symmetric matrices, by fixed-point sweeps", true, false, make_parilu},
+    {"parilut", "the same with thresholds that choose the pattern, for blocks of size 1", true, false, make_parilut},
+    {"mcilu", "ILU(K), IC(K) for symmetric matrices, in the order of a colouring", true, false, make_mcilu},
 };
 
 }  // namespace
+
+IluOptions options_by_name(const std::string& name, IluOptions options) {
+  if (name == "parilu" && options.factor_sweeps == 0) options.factor_sweeps = default_sweeps;
+  if (name == "mcilu" && options.ordering != Ordering::random_colours) options.ordering = Ordering::colours;
+  return options;
+}
 
 const Operator<double>& as_operator(const MatrixRef& A) {
   return in_storage(A, [](const auto& matrix) -> const Operator<double>& { return matrix; });

@@ -30,6 +30,9 @@ struct PrecondEntry {
   std::unique_ptr<Preconditioner<double>> (*make)(const MatrixRef& A, const IluOptions& options);
 };
 
+/// What a name adds to the options: the sweeps of parilu, the order of mcilu.
+IluOptions options_by_name(const std::string& name, IluOptions options);
+
 std::span<const PrecondEntry> preconditioners();
 /// Throws Error(bad_argument) that lists the names.
 const PrecondEntry& find_preconditioner(const std::string& name);

@@ -7,18 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "echelon/report/pivot_note.hpp"
+
 namespace echelon {
-
-/// One bad pivot: where it was and what it was.
-struct PivotNote {
-  std::int64_t row = -1;    // scalar row in the user's numbering; for blocks, the block's first row
-  double value = 0;         // the pivot met (for a block: its smallest pivot)
-  double row_norm = 0;      // max_j |a_ij|, the scale of the relative test
-  std::int64_t level = -1;  // level of the dependency graph, -1 when not known
-  enum class Kind { zero, tiny, negative, nonfinite_input, overflow } kind = Kind::zero;
-};
-
-const char* word(PivotNote::Kind kind);
 
 struct FactorReport {
   std::string name = "none";  // "ilu", "ic", "jacobi", …
@@ -39,7 +30,13 @@ struct FactorReport {
   double shift = 0;                    // α of A + α·diag(row scale) that was factored; 0 when A itself was
   int shift_attempts = 0;              // factorizations thrown away on the way
   double perturbation = 0;             // ‖change of the diagonal‖∞ / ‖A‖∞, boosts and shift together
-  double growth = 0;                   // ‖(LU)⁻¹ e‖∞·‖A‖∞ estimated, or a bound on it below 1e8; above, a remark is made
+  double growth = 0;  // ‖(LU)⁻¹ e‖∞·‖A‖∞ estimated, or a bound on it below 1e8; above, a remark is made
+  std::int64_t colours = 0;  // of the elimination order; 0 where it has none
+  int factor_sweeps = 0;     // fixed-point sweeps instead of an elimination; 0: exact
+  // Of fixed-point sweeps: ‖LU − A‖_F / ‖A‖_F on the pattern, at their start (the triangles of A) and at their end.
+  double start_residual = 0, pattern_residual = 0;
+  double threshold = 0;   // ParILUT: the smallest |entry| kept by the last selection, of L D^½ and D^−½ U
+  double fill_limit = 0;  // ParILUT: entries of L + U at most over those of A; 0: no such limit
   double symbolic_seconds = 0, numeric_seconds = 0;
   std::vector<std::string> remarks;
 };

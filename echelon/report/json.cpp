@@ -56,6 +56,12 @@ Json preconditioner_json(const FactorReport& pc) {
           {"shift_attempts", pc.shift_attempts},
           {"perturbation", pc.perturbation},
           {"growth", pc.growth},
+          {"colours", pc.colours > 0 ? Json(pc.colours) : Json(nullptr)},
+          {"factor_sweeps", pc.factor_sweeps > 0 ? Json(pc.factor_sweeps) : Json(nullptr)},
+          {"start_residual", pc.factor_sweeps > 0 ? Json(pc.start_residual) : Json(nullptr)},
+          {"pattern_residual", pc.factor_sweeps > 0 ? Json(pc.pattern_residual) : Json(nullptr)},
+          {"threshold", pc.fill_limit > 0 ? Json(pc.threshold) : Json(nullptr)},
+          {"fill_limit", positive_or_null(pc.fill_limit)},
           {"symbolic_seconds", pc.symbolic_seconds},
           {"numeric_seconds", pc.numeric_seconds},
           {"remarks", pc.remarks}};

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "echelon/factor/triangles.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/schedule/sweep_schedule.hpp"
 
 namespace echelon {
 

@@ -91,9 +91,12 @@ TEST_F(Bench, ConvergenceComparesPreconditionersByTheirIterations) {
   const auto result = run("bench convergence --small --only 10x7x9 --threads 1 --json r.json");
   EXPECT_EQ(result.status, 0) << result.err;
   const auto rows = json("r.json")["cases"];
-  ASSERT_EQ(rows.size(), 2u) << result.out;
-  EXPECT_EQ(rows[0]["operation"], "cg + ic0");
-  EXPECT_EQ(rows[1]["operation"], "cg + ic1");
+  ASSERT_EQ(rows.size(), 5u) << result.out;
+  const char* operations[] = {"cg + ic0", "cg + ic1", "cg + parilu", "cg + parilut", "cg + mcilu"};
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    EXPECT_EQ(rows[r]["operation"], operations[r]);
+    EXPECT_GT(rows[r]["parts"]["factorization"].get<double>(), 0);
+  }
   EXPECT_EQ(rows[0]["iteration_ratio"], 1.0);
   EXPECT_LT(rows[1]["iterations"].get<int>(), rows[0]["iterations"].get<int>());
   EXPECT_EQ(rows[1]["iteration_ratio"].get<double>(),

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "echelon/factor/breakdown.hpp"
+#include "echelon/precond/ilu.hpp"
+#include "echelon/report/factor_report.hpp"
 
 namespace echelon {
 namespace {

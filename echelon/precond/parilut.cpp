@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ParILUT and ParICT of a matrix with blocks of size 1: rounds of growth, selection and sweeps (factor/threshold_rounds.hpp)
+// by the breakdown policy, then the exact sweeps every factorization ends in. The pattern comes from the values, so a
+// refactorization finds it anew and takes memory for it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "echelon/base/error.hpp"
+#include "echelon/base/threads.hpp"
+#include "echelon/factor/threshold_rounds.hpp"
+#include "echelon/precond/factored_solve.hpp"
+#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/report/timer.hpp"
+#include "echelon/schedule/colouring.hpp"
+
+namespace echelon {
+namespace {
+
+template <class T>
+class ParIlut final : public Ilu<T>::Impl {
+ public:
+  ParIlut(const BlockCsr<T>& A, const IluOptions& options, bool symmetric)
+      : options_(options), symmetric_(symmetric), title_(symmetric ? "ParICT" : "ParILUT"), rows_(A.block_rows()) {
+    if (options_.factor_sweeps == 0) options_.factor_sweeps = default_sweeps;
+    const Timer timer;
+    if (options.ordering != Ordering::natural) {
+      auto found = elimination_order({rows_, A.row_start().data(), A.column().data()}, options.ordering);
+      order_ = std::move(found.order);
+      this->report.colours = found.colours;
+    }
+    this->report.symbolic_seconds = timer.seconds();
+    factor(A);
+  }
+
+  void apply(const Vector<T>& r, Vector<T>& z) const override {
+    if (options_.ordering == Ordering::natural) {
+      solve_.apply(r, z, {});
+    } else {
+      solve_.apply(r, z, {order_.span(), order_.span()});
+    }
+  }
+
+  void refactor(const BlockCsr<T>& A) override {
+    if (A.block_rows() != rows_ || A.block_columns() != rows_ || A.block() != 1) {
+      throw Error(ErrorCode::structure, fmt::format("refactor got {}×{} rows, but {}×{} were factored first", A.rows(),
+                                                    A.columns(), rows_, rows_));
+    }
+    this->report.symbolic_seconds = 0;
+    factor(A);
+  }
+
+  BlockCsr<T> lower() const override { return solve_.lower(); }
+  BlockCsr<T> upper() const override { return solve_.upper(); }
+  std::span<const std::int32_t> order() const override {
+    if (order_.size() != rows_) {
+      order_ = Array<std::int32_t>(rows_);
+      for (std::int64_t i = 0; i < rows_; ++i) order_[i] = static_cast<std::int32_t>(i);
+    }
+    return order_.span();
+  }
+
+ private:
+  void factor(const BlockCsr<T>& user) {
+    const Timer timer;
+    if (symmetric_) require_symmetry(user, Array<std::int64_t>(rows_).span());
+    const bool natural = options_.ordering == Ordering::natural;
+    std::optional<BlockCsr<T>> reordered;
+    if (!natural) reordered.emplace(permuted(user, order_.span()));
+    const BlockCsr<T>& A = natural ? user : *reordered;
+    auto& about = this->report;
+    about.remarks.clear();
+    about.missing_diagonals = missing_diagonals({rows_, A.row_start().data(), A.column().data()});
+    if (about.missing_diagonals > 0) {
+      about.remarks.push_back(fmt::format("{} diagonal entries were missing and inserted as zero", about.missing_diagonals));
+    }
+    const double first = first_magnitude(A.values());
+    const ThresholdLimits limits = limits_for(A);
+    factor_with_policy(
+        options_, symmetric_, title_, log_,
+        [&](const Attempt& one) {
+          const PivotRules rules{options_.pivot_tolerance, one.shift, one.boost, symmetric_, first > 0 ? first : 1, &log_};
+          SweptRows<T> S;
+          outcome_ = threshold_rounds(A.view(), rules, natural ? nullptr : order_.data(), limits, S);
+          take(S);
+          log_.record_change(outcome_.change, outcome_.norm);
+        },
+        [&] {
+          return outcome_.diverged() ? std::numeric_limits<double>::infinity() : solve_.inverse_growth() * outcome_.norm;
+        },
+        about);
+    describe(A);
+    about.numeric_seconds = timer.seconds();
+  }
+
+  /// The limit is on L + U with one diagonal each, as on those of A.
+  ThresholdLimits limits_for(const BlockCsr<T>& A) const {
+    std::int64_t below = 0, above = 0;
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      for (auto p = A.view().row_start[i]; p < A.view().row_start[i + 1]; ++p) {
+        below += A.view().column[p] < i;
+        above += A.view().column[p] > i;
+      }
+    }
+    const auto limit = [&](std::int64_t entries) {
+      const double all = options_.fill_limit * static_cast<double>(entries + rows_) - static_cast<double>(rows_);
+      return all > 0 ? static_cast<std::int64_t>(all) : 0;
+    };
+    return {limit(below), limit(above), options_.factor_sweeps, symmetric_};
+  }
+
+  /// The rows of S become the factors: L = S D⁻¹ below the diagonal.
+  void take(const SweptRows<T>& S) {
+    auto& factors = solve_.factors;
+    factors.rows = rows_;
+    factors.block = 1;
+    const Pattern pattern{S.start.clone(), S.column.clone()};
+    split(pattern.view(), true, factors.lower, factors.upper);
+    factors.lower_values = Array<T>(factors.lower.entries());
+    factors.upper_values = Array<T>(factors.upper.entries());
+    factors.inverse_diagonal = S.inverse_diagonal.clone();
+    const int team = threads_for(S.column.size());
+#pragma omp parallel for num_threads(team) if (team > 1)
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      auto to = factors.lower.start[i];
+      for (auto p = S.start[i]; p < S.diagonal[i]; ++p) {
+        factors.lower_values[to++] = S.value[p] * S.inverse_diagonal[S.column[p]];
+      }
+      to = factors.upper.start[rows_ - 1 - i];
+      for (auto p = S.diagonal[i] + 1; p < S.start[i + 1]; ++p) factors.upper_values[to++] = S.value[p];
+    }
+    solve_.plan(options_.schedule, threads());
+  }
+
+  void describe(const BlockCsr<T>& A) {
+    auto& about = this->report;
+    about.name = symmetric_ ? "parict" : "parilut";
+    about.ordering = word(options_.ordering);
+    solve_.describe(A.blocks(), about);
+    about.bytes += order_.bytes();
+    about.factor_sweeps = options_.factor_sweeps;
+    about.fill_limit = options_.fill_limit;
+    about.threshold = std::min(outcome_.lower_threshold, outcome_.upper_threshold);
+    about.start_residual = outcome_.start_residual;
+    about.pattern_residual = outcome_.residual;
+    if (about.ok || !outcome_.diverged() || log_.has_nonfinite_input()) return;
+    about.message = outcome_.sentence(title_, fmt::format("{} rounds of fixed-point sweeps", options_.factor_sweeps));
+  }
+
+  IluOptions options_;
+  bool symmetric_;
+  std::string title_;
+  std::int64_t rows_;
+  mutable Array<std::int32_t> order_;  // made when asked for if natural
+  FactoredSolve<T> solve_;
+  ThresholdOutcome outcome_;
+  PivotLog log_;
+};
+
+template <class T>
+Ilu<T> make(const BlockCsr<T>& A, const IluOptions& options, bool symmetric) {
+  check_options(options);
+  if (!A.square()) {
+    throw Error(ErrorCode::not_square, fmt::format("ILU needs a square matrix; got {}×{}", A.rows(), A.columns()));
+  }
+  if (A.block() != 1) {
+    throw Error(ErrorCode::bad_argument, fmt::format("ParILUT takes blocks of size 1; got {}", A.block()));
+  }
+  if (!A.device().is_host()) {
+    throw Error(ErrorCode::device, "ILU of a matrix on " + A.device().name() + "; it must be on the host");
+  }
+  return Ilu<T>(std::make_unique<ParIlut<T>>(A, options, symmetric));
+}
+
+}  // namespace
+
+template <class T>
+Ilu<T> parilut(const BlockCsr<T>& A, const IluOptions& options) {
+  return make(A, options, false);
+}
+
+template <class T>
+Ilu<T> parict(const BlockCsr<T>& A, const IluOptions& options) {
+  return make(A, options, true);
+}
+
+template Ilu<double> parilut(const BlockCsr<double>&, const IluOptions&);
+template Ilu<float> parilut(const BlockCsr<float>&, const IluOptions&);
+template Ilu<double> parict(const BlockCsr<double>&, const IluOptions&);
+template Ilu<float> parict(const BlockCsr<float>&, const IluOptions&);
+
+}  // namespace echelon
