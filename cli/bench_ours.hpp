@@ -20,7 +20,7 @@ struct OurVariant {
   BasisPrecision basis = BasisPrecision::fp64;
   bool positive = false;  // IC, or ILU
   int fill = 0;
-  std::string pc;  // by name, of a comparison of methods; empty: as above
+  std::string pc = {};  // by name, of a comparison of methods; empty: as above
 
   /// "ilu0", "ic1", "parilu"
   std::string method() const;

@@ -30,7 +30,7 @@ constexpr double unbounded = std::numeric_limits<double>::infinity();
 const Words commands = {"solve", "check", "bench", "selftest", "info"};
 const Words later_commands = {"hpcg", "cavity", "elastic", "artery", "cfd"};
 /// Options of the interface whose methods come later: recognised, never silently taken.
-const Words later_options = {"--drop", "--lfil", "--tune", "--on-gpu-error"};
+const Words later_options = {"--drop", "--lfil", "--sweeps", "--tune", "--on-gpu-error"};
 
 CLI::Validator words(const Words& have, const Words& later = {}) {
   return CLI::Validator([=](std::string& text) { return check_word(text, have, later); }, "");
