@@ -20,6 +20,8 @@
 namespace echelon::cli {
 namespace {
 
+/// Smaller files are a matter of launches, not of kernels.
+constexpr std::int64_t block_nonzeros = 20'000;
 constexpr int sweep_repeats = 15, factor_repeats = 5, solve_rounds = 3, small_repeats = 2;
 
 BackendInfo device_backend(const Device& gpu) {
@@ -134,7 +136,7 @@ int run_block(const BenchOptions& options, const std::vector<std::string>& argum
   const Device gpu = Device::cuda();
   auto cases = bench::block_shapes(options.small);
   if (!options.matrices.empty()) {
-    for (auto& one : bench::block_files(options.matrices)) cases.push_back(std::move(one));
+    for (auto& one : bench::block_files(options.matrices, block_nonzeros)) cases.push_back(std::move(one));
   }
   cases = chosen_cases(std::move(cases), options);
   const auto names = options.peers.empty() ? device_contender_names(options.kind) : options.peers;

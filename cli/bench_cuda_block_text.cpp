@@ -72,7 +72,7 @@ std::string block_table(const BenchReport& report) {
     const std::string word = shown[0];
     if (row.operation.starts_with(word)) {
       const std::string way = row.operation.substr(word.size());
-      line = {row.name, std::to_string(row.n), way.empty() ? "by depth" : way.substr(2, way.size() - 3)};
+      line = {row.name, std::to_string(row.n), way.empty() ? "chosen: " + row.schedule : way.substr(2, way.size() - 3)};
     }
     const auto* peer = row.best_peer();
     line.push_back(milliseconds(row.seconds));

@@ -106,8 +106,10 @@ std::string result_text(const RunReport& run, bool verbose) {
   add("preconditioner", preconditioner_text(pc));
   if (!pc.bad_pivots.empty()) add("", pivot_text(pc));
   if (verbose) {
-    if (!pc.kernel.empty())
-      add("", fmt::format("kernel {}, schedule {}, {} levels, growth {:.1e}", pc.kernel, pc.schedule, pc.levels, pc.growth));
+    if (!pc.kernel.empty()) {
+      const auto levels = pc.levels > 0 ? fmt::format(" ({} levels)", pc.levels) : "";
+      add("", fmt::format("kernel {}, schedule {}{}, growth {:.1e}", pc.kernel, pc.schedule, levels, pc.growth));
+    }
     add("form", result.cg_form.empty() ? fmt::format("{} product", result.product) : fmt::format("{} CG", result.cg_form));
     add("machine", fmt::format("{}, {}, {} threads", run.backend.name, run.backend.simd, run.backend.threads));
   }

@@ -194,7 +194,7 @@ std::vector<BenchCase> block_shapes(bool small) {
   return list;
 }
 
-std::vector<BenchCase> block_files(const std::string& folder) {
+std::vector<BenchCase> block_files(const std::string& folder, std::int64_t least_nonzeros) {
   namespace fs = std::filesystem;
   std::vector<std::string> paths;
   std::error_code unknown;
@@ -213,8 +213,10 @@ std::vector<BenchCase> block_files(const std::string& folder) {
     one.stencil = "";
     one.grid = {0, 0, 0};
     one.file = path;
+    const auto read = read_matrix_market(path).matrix;
+    if (read.nonzeros() < least_nonzeros) continue;
     list.push_back(one);
-    one.dof = guess_block_size(read_matrix_market(path).matrix);
+    one.dof = guess_block_size(read);
     if (one.dof > 1) list.push_back(std::move(one));
   }
   return list;

@@ -20,8 +20,8 @@ BlockCsr<double> block_matrix(const BenchCase& one);
 
 /// Stencils in a random and in RCM numbering and meshes, b = 1 to 8, 10⁵ to 2·10⁶ block rows.
 std::vector<BenchCase> block_shapes(bool small);
-/// Every Matrix Market file of a folder but right-hand sides (*_rhs), as scalars, and in blocks where `check` would advise
-/// them. Throws Error(file_missing) when there is none.
-std::vector<BenchCase> block_files(const std::string& folder);
+/// Every Matrix Market file of a folder but right-hand sides (*_rhs) and those of fewer nonzeros, as scalars, and in blocks
+/// where `check` would advise them. Throws Error(file_missing) when the folder has no file at all.
+std::vector<BenchCase> block_files(const std::string& folder, std::int64_t least_nonzeros = 0);
 
 }  // namespace echelon::bench

@@ -83,6 +83,12 @@ __global__ void dot_kernel(const double* x, const double* y, std::int64_t n, dou
   if (lane == 0) partial[blockIdx.x] = lane_sum[0];
 }
 
+void clear(int device, void* pointer, std::size_t bytes) {
+  if (bytes == 0) return;
+  select(device);
+  check(cudaMemsetAsync(pointer, 0, bytes), "cudaMemset");
+}
+
 void fill(int device, double* x, std::int64_t n, double value) {
   if (n == 0) return;
   select(device);
@@ -196,7 +202,7 @@ double seconds(int device, const std::function<void()>& launches) {
 }  // namespace
 
 const CudaBackend* cuda_backend() {
-  static const CudaBackend table{device_count, device_name, free_bytes, pool_allocate, pool_release,   copy,   fill,
+  static const CudaBackend table{device_count, device_name, free_bytes, pool_allocate, pool_release,   copy,   clear, fill,
                                  dot,          largest,     axpy,       scaled_gather, copy_bandwidth, seconds};
   return &table;
 }

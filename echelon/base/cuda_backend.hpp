@@ -27,6 +27,7 @@ struct CudaBackend {
   void* (*allocate)(int device, std::size_t bytes);  // null when memory is out
   void (*release)(int device, void* pointer);
   void (*copy)(int device, void* to, const void* from, std::size_t bytes, CopyKind kind);
+  void (*clear)(int device, void* pointer, std::size_t bytes);  // zeros, queued
   void (*fill)(int device, double* x, std::int64_t n, double value);
   /// Fixed-tree dot product: the same bits as the host's.
   double (*dot)(int device, const double* x, const double* y, std::int64_t n);

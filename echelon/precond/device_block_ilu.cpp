@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks, allocation and the order of the steps: pattern on the host → tables to the device → rows measured → factor by the
-// policy → sweeps. The host's part is that of block_ilu.cpp.
+// Checks, allocation and the order of the steps: triangles and tickets on the device (ordering and fill on the host) → rows
+// measured → factor by the policy → sweeps. The host's part is that of block_ilu.cpp.
 #include "echelon/precond/device_block_ilu.hpp"
 
 #include <fmt/format.h>
@@ -10,15 +10,16 @@
 #include <cmath>
 #include <limits>
 
+#include "echelon/base/cleared_array.hpp"
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/factor/device_pattern_view.hpp"
+#include "echelon/factor/device_triangles.hpp"
 #include "echelon/factor/row_factor_view.hpp"
-#include "echelon/factor/symbolic.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/report/timer.hpp"
 #include "echelon/schedule/rcm.hpp"
-#include "echelon/schedule/row_tickets.hpp"
 #include "echelon/sweep/row_sweeps.hpp"
 
 namespace echelon {
@@ -63,22 +64,17 @@ double zero_row_scale(const BlockCsr<double>& A) {
   return 1;
 }
 
-/// A triangle and the order of its rows on the device.
-struct DeviceTriangle {
-  Array<std::int64_t> start;
-  Array<std::int32_t> distance, tickets;
+/// A triangle, the order of its rows, and its values.
+struct FactorTriangle : DeviceTriangle {
   Array<double> values;
-  double mean_entries = 0;
 
-  DeviceTriangle() = default;
-  DeviceTriangle(const TrianglePattern& pattern, RowTickets order, int block, Device device)
-      : start(pattern.start.to(device)),
-        distance(pattern.distance.to(device)),
-        tickets(order.order.to(device)),
-        values(pattern.entries() * block * block, device),
-        mean_entries(order.mean_entries) {}
-  std::int64_t bytes() const { return start.bytes() + distance.bytes() + tickets.bytes() + values.bytes(); }
+  FactorTriangle() = default;
+  FactorTriangle(DeviceTriangle pattern, int block, Device device)
+      : DeviceTriangle(std::move(pattern)), values(distance.size() * block * block, device) {}
+  std::int64_t bytes() const { return DeviceTriangle::bytes() + values.bytes(); }
 };
+
+PatternView pattern_of(const BlockCsr<double>& A) { return {A.block_rows(), A.row_start().data(), A.column().data()}; }
 
 }  // namespace
 
@@ -91,9 +87,9 @@ struct DeviceBlockIlu::Impl {
   std::string title;
   bool grown = false;
   Array<std::int32_t> order, position;  // empty when natural
-  DeviceTriangle lower, upper;
+  FactorTriangle lower, upper;
   Array<double> inverse_diagonal;
-  std::uint64_t fingerprint;
+  std::uint64_t fingerprint = 0;
   // The factorization's.
   Array<double> sums, scale;
   Array<std::uint8_t> nonfinite;
@@ -115,52 +111,66 @@ struct DeviceBlockIlu::Impl {
         rows(A.block_rows()),
         entries_of_A(A.blocks()),
         block(A.block()),
-        title(fmt::format("{}({})", positive ? "IC" : "ILU", options.fill)),
-        fingerprint(row_factor_kernels()->fingerprint(device.index, A.view())) {
+        title(fmt::format("{}({})", positive ? "IC" : "ILU", options.fill)) {
     make_pattern(A);
     prepare_factorization();
     sweeps = RowSweeps(sweep_view(lower, true), sweep_view(upper, false), device, patience_seconds);
     describe();
+    // Waits for the device, so that the time of all this is known.
+    fingerprint = pattern_kernels()->fingerprint(device.index, pattern_of(A), entries_of_A);
   }
 
   bool natural() const { return options.ordering == Ordering::natural; }
 
   void make_pattern(const BlockCsr<double>& A) {
-    const Pattern host{copied(A.row_start(), device, Device::host()), copied(A.column(), device, Device::host())};
-    TrianglePattern below, above;
-    if (!(natural() && options.fill == 0 && split(host.view(), false, below, above))) {
-      report.missing_diagonals = missing_diagonals(host.view());
-      grown = report.missing_diagonals > 0 || options.fill > 0;
-      Array<std::int32_t> to_user, from_user;
-      if (!natural()) {
-        to_user = reverse_cuthill_mckee(host.view());
-        from_user = Array<std::int32_t>(rows);
-        for (std::int64_t i = 0; i < rows; ++i) from_user[to_user[i]] = static_cast<std::int32_t>(i);
-      }
-      Pattern pattern = elimination_pattern(host.view(), to_user.span(), from_user.span());
-      if (options.fill > 0) pattern = filled_pattern(pattern.view(), options.fill);
-      split(pattern.view(), false, below, above);
-      order = to_user.to(device);
-      position = from_user.to(device);
-    }
-    const std::int64_t bb = std::int64_t{block} * block, stored = below.entries() + above.entries() + rows;
-    require_memory(stored * (bb * 8 + 4) + rows * (40 + 32 * std::int64_t{block}), title, device);
-    RowTickets down = row_tickets(below, options.schedule), up = row_tickets(above, options.schedule);
-    report.levels = down.levels;
-    report.fill_ratio = entries_of_A > 0 ? static_cast<double>(stored) / static_cast<double>(entries_of_A) : 1;
-    factor_view.longest = longest_row(below, above);
-    lower = DeviceTriangle(below, std::move(down), block, device);
-    upper = DeviceTriangle(above, std::move(up), block, device);
-    inverse_diagonal = Array<double>(rows * bb, device);
+    const bool as_it_stands = natural() && options.fill == 0;
+    DeviceTriangles made;
+    if (as_it_stands) made = cut(pattern_of(A), entries_of_A);
+    if (!as_it_stands || made.missing_diagonals > 0) made = cut_ordered(A);
+    report.levels = made.lower.levels;
+    factor_view.longest = std::max(1, made.longest);
+    lower = FactorTriangle(std::move(made.lower), block, device);
+    upper = FactorTriangle(std::move(made.upper), block, device);
+    const auto stored = static_cast<double>(lower.distance.size() + upper.distance.size() + rows);
+    report.fill_ratio = entries_of_A > 0 ? stored / static_cast<double>(entries_of_A) : 1;
+    inverse_diagonal = Array<double>(rows * block * block, device);
   }
 
-  static int longest_row(const TrianglePattern& below, const TrianglePattern& above) {
-    std::int64_t longest = 1;
-    for (std::int64_t i = 0, last = below.rows - 1; i <= last; ++i) {
-      const std::int64_t down = below.start[i + 1] - below.start[i], up = above.start[last - i + 1] - above.start[last - i];
-      longest = std::max(longest, down + 1 + up);
+  /// A pattern on the device, once the factors have room there.
+  DeviceTriangles cut(const PatternView& pattern, std::int64_t entries) const {
+    const std::int64_t bb = std::int64_t{block} * block;
+    require_memory(entries * (bb * 8 + 4) + rows * (48 + 32 * std::int64_t{block}), title, device);
+    return cut_on_device(pattern, entries, options.schedule, device);
+  }
+
+  /// What takes a look from the host: Cuthill-McKee's order, fill, diagonals that are missing.
+  DeviceTriangles cut_ordered(const BlockCsr<double>& A) {
+    const Pattern host{copied(A.row_start(), device, Device::host()), copied(A.column(), device, Device::host())};
+    report.missing_diagonals = missing_diagonals(host.view());
+    grown = report.missing_diagonals > 0 || options.fill > 0;
+    Array<std::int32_t> to_user, from_user;
+    if (!natural()) {
+      to_user = reverse_cuthill_mckee(host.view());
+      from_user = Array<std::int32_t>(rows);
+      for (std::int64_t i = 0; i < rows; ++i) from_user[to_user[i]] = static_cast<std::int32_t>(i);
     }
-    return static_cast<int>(longest);
+    order = to_user.to(device);
+    position = from_user.to(device);
+    if (!grown && longest_row(host) <= longest_permuted_row) {
+      return cut(permuted_on_device(pattern_of(A), entries_of_A, order, position).view(), entries_of_A);
+    }
+    Pattern pattern = elimination_pattern(host.view(), to_user.span(), from_user.span());
+    if (options.fill > 0) pattern = filled_pattern(pattern.view(), options.fill);
+    const Pattern there{pattern.start.to(device), pattern.column.to(device)};
+    return cut(there.view(), there.column.size());
+  }
+
+  static std::int64_t longest_row(const Pattern& pattern) {
+    std::int64_t longest = 0;
+    for (std::int64_t i = 0; i + 1 < pattern.start.size(); ++i) {
+      longest = std::max(longest, pattern.start[i + 1] - pattern.start[i]);
+    }
+    return longest;
   }
 
   void prepare_factorization() {
@@ -168,7 +178,7 @@ struct DeviceBlockIlu::Impl {
     scale = Array<double>(rows, device);
     nonfinite = Array<std::uint8_t>(rows, device);
     norm_bits = Array<unsigned long long>(1, device);
-    finished = Array<unsigned>(rows, 0u, device);
+    finished = cleared_array<unsigned>(rows, device);
     status = Array<FactorStatus>(1, FactorStatus{}, device);
     RowFactorView& v = factor_view;
     v.rows = {{rows, block, nullptr, nullptr, nullptr},
@@ -195,7 +205,7 @@ struct DeviceBlockIlu::Impl {
     v.scratch_bytes = launch.scratch_bytes;
   }
 
-  RowSweepView sweep_view(const DeviceTriangle& triangle, bool is_lower) const {
+  RowSweepView sweep_view(const FactorTriangle& triangle, bool is_lower) const {
     RowSweepView v;
     v.rows = rows;
     v.block = block;
@@ -324,7 +334,7 @@ const FactorReport& DeviceBlockIlu::refactor(const BlockCsr<double>& A) {
   Impl& of = *impl_;
   const bool same = A.device() == of.device && A.block_rows() == of.rows && A.block_columns() == of.rows &&
                     A.block() == of.block && A.blocks() == of.entries_of_A &&
-                    row_factor_kernels()->fingerprint(of.device.index, A.view()) == of.fingerprint;
+                    pattern_kernels()->fingerprint(of.device.index, pattern_of(A), A.blocks()) == of.fingerprint;
   if (!same) {
     throw Error(ErrorCode::structure,
                 "refactor on a GPU needs the place, block size and pattern of the first factorization");

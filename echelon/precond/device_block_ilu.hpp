@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact ILU(k) and IC(k) of a block CSR matrix as a preconditioner on a GPU: z = U⁻¹ L⁻¹ r, the bits of the host's `ilu` and
-// `ic` and the same verdicts about pivots. Ordering and pattern are found on the host, once; factorization
-// (factor/row_factor) and sweeps (sweep/row_sweep) run on the device without levels or barriers, rows taken by tickets.
+// `ic` and the same verdicts about pivots. Ordering and fill are found on the host, once; triangles and the order of their
+// rows (factor/device_triangles), factorization (factor/row_factor) and sweeps (sweep/row_sweep) are the device's, without
+// levels or barriers, rows taken by tickets.
 #pragma once
 
 #include <memory>
@@ -14,7 +15,8 @@ namespace echelon {
 class DeviceBlockIlu final : public Preconditioner<double> {
  public:
   /// `A` is square and on a GPU; `positive` (IC) needs it symmetric, which is the caller's to know. The schedule
-  /// `sequential` takes rows in elimination order, others by depth: the bits are the same. Throws Error(bad_argument) for a
+  /// `sequential` takes rows in elimination order, `automatic` too unless many wait for the one just before them, others by
+  /// depth: the bits are the same. Throws Error(bad_argument) for a
   /// matrix on the host and for factors stored shorter than FP64; will_not_fit without room.
   DeviceBlockIlu(const BlockCsr<double>& A, const IluOptions& options, bool positive = false);
   DeviceBlockIlu(DeviceBlockIlu&&) noexcept;

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cleared_array.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 
@@ -14,19 +14,10 @@ constexpr int largest_fixed_block = 8;
 
 unsigned long long nanoseconds(double seconds) { return static_cast<unsigned long long>(seconds * 1e9); }
 
-/// Value and tag zero.
-Array<RowSweepWord> empty_words(std::int64_t n, Device device) {
-  Array<double> zeros(2 * n, device);
-  cuda_backend()->fill(device.index, zeros.data(), zeros.size(), 0.0);
-  Array<RowSweepWord> made(n, device);
-  copy_bytes(made.data(), device, zeros.data(), device, made.bytes());
-  return made;
-}
-
 }  // namespace
 
 RowSweeps::RowSweeps(const RowSweepView& lower, const RowSweepView& upper, Device device, double patience_seconds)
-    : device_(device), lower_(lower), upper_(upper), words_(empty_words(lower.rows * lower.block, device)) {
+    : device_(device), lower_(lower), upper_(upper), words_(cleared_array<RowSweepWord>(lower.rows * lower.block, device)) {
   set_state({.patience = nanoseconds(patience_seconds)});
   for (RowSweepView* view : {&lower_, &upper_}) {
     view->words = words_.data();
@@ -63,8 +54,8 @@ void RowSweeps::apply_many(std::span<const Vector<double>> r, std::span<Vector<d
 void RowSweeps::apply_together(std::span<const Vector<double>> r, std::span<Vector<double>> z) {
   if (words_of_many_.empty()) {
     const std::int64_t n = RowSweepView::most_columns * lower_.rows * lower_.block;
-    require_memory(2 * n * static_cast<std::int64_t>(sizeof(RowSweepWord)), "sweeps of several vectors", device_);
-    words_of_many_ = empty_words(n, device_);
+    require_memory(n * static_cast<std::int64_t>(sizeof(RowSweepWord)), "sweeps of several vectors", device_);
+    words_of_many_ = cleared_array<RowSweepWord>(n, device_);
   }
   RowSweepView down = lower_, up = upper_;
   for (RowSweepView* view : {&down, &up}) {

@@ -127,6 +127,8 @@ TEST_F(BenchBlock, FilesAreTakenAsScalarsAndInTheirBlocks) {
       EXPECT_EQ(A.at(i, (i + 1) % 6), static_cast<double>(i + 1 - 2 * ((i + 1) % 6 + 1)));
     }
   }
+  EXPECT_EQ(bench::block_files(folder_.string(), 35).size(), 2u);
+  EXPECT_EQ(bench::block_files(folder_.string(), 36).size(), 0u);
   EXPECT_ERROR(bench::block_files(file("nowhere")), file_missing, "no folder");
 }
 
@@ -160,7 +162,7 @@ TEST_F(BenchBlock, OnAGpuEveryCaseHasItsRows) {
     }
   }
   for (const auto& one : bench::block_shapes(true)) {
-    EXPECT_EQ(rows[one.name()].size(), one.numbering == "rcm" ? 8u : 12u) << one.name();
+    EXPECT_EQ(rows[one.name()].size(), one.numbering == "rcm" ? 12u : 16u) << one.name();
   }
   EXPECT_TRUE(contains(text("r.svg"), "mesh rcm"));
 }
@@ -180,6 +182,7 @@ BenchReport four_rows() {
       row.stencil = real ? "" : "star7";
       row.dof = 4;
       row.n = 2048;
+      row.schedule = "rows by depth";
       row.seconds = 1e-3;
       PeerTime peer;
       peer.name = "cuSPARSE 12";

@@ -140,7 +140,8 @@ TEST_F(BlockIluGpu, HasTheBitsOfTheHost) {
           SCOPED_TRACE(testing::Message() << "b " << b << " rcm " << (ordering == Ordering::rcm) << " fill " << fill << " n "
                                           << n);
           IluOptions options = with_fill(fill, ordering);
-          options.schedule = ++seed % 3 == 0 ? SweepSchedule::sequential : SweepSchedule::automatic;
+          constexpr SweepSchedule schedules[] = {SweepSchedule::automatic, SweepSchedule::sequential, SweepSchedule::levels};
+          options.schedule = schedules[++seed % 3];
           const Rows rows = reference::random_rows(n, std::min(0.5, 5.0 / n), seed);
           expect_host_bits(reference::with_random_values<double>(rows, b, seed), options);
           if (HasFailure()) return;
