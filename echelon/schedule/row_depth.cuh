@@ -21,10 +21,20 @@ struct RowDepthState {
   int deepest[2] = {-1, -1};
 };
 
-__device__ __forceinline__ std::int32_t load_depth(const std::int32_t* from) {
-  std::int32_t depth;
-  asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(depth) : "l"(from) : "memory");
-  return depth;
+/// Predicated, so that several are under way at once: the compiler would branch. Others keep `else_`.
+__device__ __forceinline__ std::int32_t load_depth_if(bool wanted, const std::int32_t* from, std::int32_t else_) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; @p ld.relaxed.gpu.global.s32 %0, [%2]; }"
+               : "+r"(else_)
+               : "r"(static_cast<int>(wanted)), "l"(from)
+               : "memory");
+  return else_;
+}
+__device__ __forceinline__ std::int32_t load_if(bool wanted, const std::int32_t* from) {
+  std::int32_t found = 0;
+  asm("{ .reg .pred p; setp.ne.s32 p, %1, 0; @p ld.global.nc.s32 %0, [%2]; }"
+      : "+r"(found)
+      : "r"(static_cast<int>(wanted)), "l"(from));
+  return found;
 }
 __device__ __forceinline__ void store_depth(std::int32_t* to, std::int32_t depth) {
   asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(to), "r"(depth) : "memory");
@@ -61,8 +71,7 @@ class DepthLane {
     std::int32_t found[depths_together];
 #pragma unroll
     for (int k = 0; k < depths_together; ++k) {
-      found[k] = no_depth;
-      if (waits(k) && needed_[k] < first_) found[k] = load_depth(of_.depth + needed_[k]);
+      found[k] = load_depth_if(waits(k) && needed_[k] < first_, of_.depth + needed_[k], no_depth);
     }
     return take(found);
   }
@@ -88,8 +97,9 @@ class DepthLane {
 #pragma unroll
     for (int k = 0; k < depths_together; ++k) {
       const int n = taken_ + k;
-      if (n < entries_) needed_[k] = s_ - of_.distance[begin_ + (lower_ ? n : entries_ - 1 - n)];
-      missing_ |= n < entries_ ? 1u << k : 0u;
+      const bool has = n < entries_;
+      needed_[k] = s_ - load_if(has, of_.distance + begin_ + (lower_ ? n : entries_ - 1 - n));
+      missing_ |= has ? 1u << k : 0u;
     }
     taken_ += depths_together;
   }
