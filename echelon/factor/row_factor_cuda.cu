@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of row_factor_view.hpp: what is known of A's rows before an attempt, how much memory a warp takes, the kernel
-// of each block size, and the fingerprint by which refactor knows a pattern again.
+// The table of row_factor_view.hpp: what is known of A's rows before an attempt, how much memory a warp takes, and the
+// kernel of each block size and length of rows.
 #include <algorithm>
 
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/factor/row_factor.cuh"
+#include "echelon/factor/row_factor_scalar.cuh"
 
 namespace echelon {
 namespace {
 
 constexpr int plain_threads = 256;
 /// Of a warp, so that a processor still holds a dozen of them.
-constexpr std::int64_t most_shared_bytes = 16 * 1024;
+constexpr std::int64_t most_shared_bytes = 17 * 1024;
 constexpr std::int64_t most_scratch_bytes = std::int64_t{512} << 20;
 /// Rows much longer than the others go through the scratch, so that these have more warps.
 constexpr double worth_sharing = 4;
 constexpr int always_shared_entries = 32;
+
+/// Entries and rows are kept in 16 bits where blocks of two rows are brought together.
+constexpr int longest_fixed_row = 65535;
+constexpr std::int64_t most_words = std::int64_t{1} << 32;
+constexpr int scan_threads = 1024;
 
 unsigned blocks_for(std::int64_t n) { return static_cast<unsigned>((n + plain_threads - 1) / plain_threads); }
 
@@ -57,46 +63,44 @@ __global__ void judge_sums_kernel(BlockCsrView<double> A, RowMeasures to) {
   raise_by_warp(to.norm, largest);
 }
 
-__device__ unsigned long long mixed(unsigned long long x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ull;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebull;
-  return x ^ x >> 31;
-}
-
-__global__ void fingerprint_kernel(BlockCsrView<double> A, std::int64_t entries, unsigned long long* sum) {
-  const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
-  unsigned long long own = 0;
-  for (std::int64_t n = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; n < entries + A.block_rows; n += step) {
-    const auto what = static_cast<unsigned long long>(n < entries ? A.column[n] : A.row_start[n - entries + 1]);
-    own += mixed(mixed(static_cast<unsigned long long>(n) + 1) ^ what);
-  }
-  for (int half = 16; half > 0; half /= 2) own += __shfl_down_sync(~0u, own, half);
-  if (threadIdx.x % 32 == 0) atomicAdd(sum, own);
-}
-
 using Kernel = void (*)(RowFactorView);
 
-Kernel kernel_of(int block) {
-  switch (block) {
-    case 1: return row_factor_kernel<1>;
-    case 2: return row_factor_kernel<2>;
-    case 3: return row_factor_kernel<3>;
-    case 4: return row_factor_kernel<4>;
-    case 5: return row_factor_kernel<5>;
-    case 6: return row_factor_kernel<6>;
-    case 7: return row_factor_kernel<7>;
-    case 8: return row_factor_kernel<8>;
-    default: return row_factor_kernel<0>;
+/// A kernel, its threads, and the rows that a warp takes at a time.
+struct Chosen {
+  Kernel kernel;
+  int threads, rows_a_warp;
+};
+
+template <int G, int C>
+Chosen scalar_rows() {
+  return {scalar_row_factor_kernel<G, C>, scalar_row_threads, ScalarRowLane<G, C>::rows_a_warp};
+}
+
+Chosen chosen(const RowFactorView& v) {
+  if (v.words) return v.longest < 8 ? scalar_rows<8, 4>() : v.longest < 16 ? scalar_rows<16, 8>() : scalar_rows<32, 8>();
+  const auto rows = [](Kernel kernel) { return Chosen{kernel, row_factor_warps * 32, 1}; };
+  switch (v.longest > longest_fixed_row ? 0 : v.rows.A.block) {
+    case 1: return rows(row_factor_kernel<1>);
+    case 2: return rows(row_factor_kernel<2>);
+    case 3: return rows(row_factor_kernel<3>);
+    case 4: return rows(row_factor_kernel<4>);
+    case 5: return rows(row_factor_kernel<5>);
+    case 6: return rows(row_factor_kernel<6>);
+    case 7: return rows(row_factor_kernel<7>);
+    case 8: return rows(row_factor_kernel<8>);
+    default: return rows(row_factor_kernel<0>);
   }
 }
 
-RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries) {
-  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+/// A lane an entry, and one for the estimate.
+bool fits_a_warp(const RowFactorView& v, std::int64_t words) {
+  return v.rows.A.block == 1 && v.longest < 32 && words < most_words;
+}
+
+void plan_memory(const RowFactorView& v, double mean_entries, RowFactorLaunch& it) {
   const int b = v.rows.A.block;
-  RowFactorLaunch it;
-  if (b <= 8) {
+  const bool fixed = b <= 8 && v.longest <= longest_fixed_row;
+  if (fixed) {
     const int worth = std::max(always_shared_entries, static_cast<int>(worth_sharing * mean_entries));
     const auto room = static_cast<int>((most_shared_bytes - RowRoom::judge_bytes(b)) / (8 * b * b + 8));
     it.entries_in_shared = std::min({v.longest, worth, room});
@@ -104,63 +108,84 @@ RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries) {
         static_cast<int>(row_factor_warps * (RowRoom::judge_bytes(b) + RowRoom::row_bytes(b, it.entries_in_shared)));
   }
   if (v.longest > it.entries_in_shared) {
-    it.scratch_bytes = RowRoom::row_bytes(b, v.longest) + (b <= 8 ? 0 : RowRoom::judge_bytes(b));
+    it.scratch_bytes = RowRoom::row_bytes(b, v.longest) + (fixed ? 0 : RowRoom::judge_bytes(b));
   }
-  const Kernel kernel = kernel_of(b);
-  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, it.shared_bytes),
+}
+
+RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, std::int64_t upper_entries) {
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  RowFactorLaunch it;
+  RowFactorView asked = v;
+  const std::int64_t words = 2 * v.rows.A.block_rows + upper_entries;
+  if (fits_a_warp(v, words)) {
+    it.words = words;
+    static RowSweepWord some;
+    asked.words = &some;
+  } else {
+    plan_memory(v, mean_entries, it);
+  }
+  const Chosen kernel = chosen(asked);
+  check_cuda(cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, it.shared_bytes),
              "row factorization: shared memory");
   int processors = 0, resident = 0;
   check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, row_factor_warps * 32,
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel.kernel, kernel.threads,
                                                            static_cast<std::size_t>(it.shared_bytes)),
              "row factorization: occupancy");
-  std::int64_t blocks = std::min(std::int64_t{processors} * std::max(resident, 1),
-                                 (v.rows.A.block_rows + row_factor_warps - 1) / row_factor_warps);
+  const std::int64_t rows_a_block = kernel.threads / 32 * kernel.rows_a_warp;
+  std::int64_t blocks =
+      std::min(std::int64_t{processors} * std::max(resident, 1), (v.rows.A.block_rows + rows_a_block - 1) / rows_a_block);
   if (it.scratch_bytes > 0) blocks = std::min(blocks, most_scratch_bytes / (it.scratch_bytes * row_factor_warps));
   it.blocks = static_cast<unsigned>(std::max<std::int64_t>(blocks, 1));
   it.warps = std::int64_t{it.blocks} * row_factor_warps;
   return it;
 }
 
-double measure(int device, const BlockCsrView<double>& A, const RowMeasures& to) {
-  if (A.block_rows == 0) return 0;
+void measure(int device, const BlockCsrView<double>& A, const RowMeasures& to) {
+  if (A.block_rows == 0) return;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  check_cuda(cudaMemset(to.scale, 0, static_cast<std::size_t>(A.block_rows) * sizeof(double)), "row scales");
-  check_cuda(cudaMemset(to.norm, 0, sizeof(*to.norm)), "norm");
+  check_cuda(cudaMemsetAsync(to.scale, 0, static_cast<std::size_t>(A.block_rows) * sizeof(double)), "row scales");
+  check_cuda(cudaMemsetAsync(to.norm, 0, sizeof(*to.norm)), "norm");
   sum_kernel<<<blocks_for(A.block_rows * A.block), plain_threads>>>(A, to);
   judge_sums_kernel<<<blocks_for(A.block_rows), plain_threads>>>(A, to);
-  double norm = 0;
-  check_cuda(cudaMemcpy(&norm, to.norm, sizeof(norm), cudaMemcpyDeviceToHost), "row sums");
-  return norm;
+  check_cuda(cudaGetLastError(), "row sums");
+}
+
+/// |a| of the first value of A that is finite and not zero, 1 without one: what stands for the scale of a row of zeros.
+__global__ void zero_row_scale_kernel(BlockCsrView<double> A, FactorStatus* status) {
+  __shared__ int first;
+  const std::int64_t values = A.row_start[A.block_rows] * A.block * A.block;
+  for (std::int64_t begin = 0; begin < values; begin += blockDim.x) {
+    if (threadIdx.x == 0) first = blockDim.x;
+    __syncthreads();
+    const std::int64_t n = begin + threadIdx.x;
+    const double size = n < values ? magnitude(A.values[n]) : 0;
+    if (size > 0 && repair::is_finite(size)) atomicMin(&first, static_cast<int>(threadIdx.x));
+    __syncthreads();
+    if (first == static_cast<int>(threadIdx.x)) status->zero_row_scale = size;
+    if (first < static_cast<int>(blockDim.x)) return;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) status->zero_row_scale = 1;
 }
 
 void start(int device, const RowFactorView& v, const RowFactorLaunch& launch) {
   if (v.rows.A.block_rows == 0) return;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   check_cuda(cudaMemsetAsync(v.status, 0, sizeof(FactorStatus)), "status");
-  kernel_of(v.rows.A.block)<<<launch.blocks, row_factor_warps * 32, static_cast<std::size_t>(launch.shared_bytes)>>>(v);
+  if (launch.words > 0) {
+    check_cuda(cudaMemsetAsync(v.words, 0, static_cast<std::size_t>(launch.words) * sizeof(RowSweepWord)), "words");
+  }
+  zero_row_scale_kernel<<<1, scan_threads>>>(v.rows.A, v.status);
+  const Chosen kernel = chosen(v);
+  kernel.kernel<<<launch.blocks, static_cast<unsigned>(kernel.threads), static_cast<std::size_t>(launch.shared_bytes)>>>(v);
   check_cuda(cudaGetLastError(), "row factorization");
-}
-
-std::uint64_t fingerprint(int device, const BlockCsrView<double>& A) {
-  if (A.block_rows == 0) return 0;
-  check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  std::int64_t entries = 0;
-  check_cuda(cudaMemcpy(&entries, A.row_start + A.block_rows, sizeof(entries), cudaMemcpyDeviceToHost), "entries");
-  unsigned long long *sum = nullptr, found = 0;
-  check_cuda(cudaMalloc(&sum, sizeof(*sum)), "cudaMalloc");
-  auto status = cudaMemset(sum, 0, sizeof(*sum));
-  fingerprint_kernel<<<std::min(blocks_for(entries + A.block_rows), 1024u), plain_threads>>>(A, entries, sum);
-  if (status == cudaSuccess) status = cudaMemcpy(&found, sum, sizeof(found), cudaMemcpyDeviceToHost);
-  cudaFree(sum);
-  check_cuda(status, "fingerprint of a pattern");
-  return found;
 }
 
 }  // namespace
 
 const RowFactorKernels* row_factor_kernels() {
-  static const RowFactorKernels table{plan, measure, start, fingerprint};
+  static const RowFactorKernels table{plan, measure, start};
   return &table;
 }
 

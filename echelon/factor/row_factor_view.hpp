@@ -7,6 +7,7 @@
 
 #include "echelon/factor/ilu_numeric.hpp"
 #include "echelon/factor/wavefront_factor_view.hpp"
+#include "echelon/sweep/row_sweep_view.hpp"
 
 namespace echelon {
 
@@ -30,6 +31,11 @@ struct RowFactorView {
   int longest = 0;            // entries of a row, the diagonal among them
   unsigned char* scratch = nullptr;
   std::int64_t scratch_bytes = 0;  // of each warp
+  double* estimate = nullptr;      // L⁻¹ e, in the user's numbering
+  /// Scalars in short rows: D⁻¹ of every row, from `first_estimate` on y, from `first_upper` on U, each with its tag. Null
+  /// when the rows are too long for it, or too many.
+  RowSweepWord* words = nullptr;
+  std::int64_t first_estimate = 0, first_upper = 0;
 };
 
 struct RowFactorLaunch {
@@ -38,17 +44,16 @@ struct RowFactorLaunch {
   int entries_in_shared = 0;
   std::int64_t scratch_bytes = 0;  // of each warp; 0 when every row fits
   std::int64_t warps = 0;
+  std::int64_t words = 0;  // that the view must have; 0 when none
 };
 
 struct RowFactorKernels {
   /// For the view's block size and longest row; `mean_entries` of a row says what is worth keeping in shared memory.
-  RowFactorLaunch (*plan)(int device, const RowFactorView& view, double mean_entries);
-  /// Waits, and returns the norm.
-  double (*measure)(int device, const BlockCsrView<double>& A, const RowMeasures& to);
-  /// Clears the status and queues one attempt.
+  RowFactorLaunch (*plan)(int device, const RowFactorView& view, double mean_entries, std::int64_t upper_entries);
+  /// Queued, not waited for.
+  void (*measure)(int device, const BlockCsrView<double>& A, const RowMeasures& to);
+  /// Clears the status and the words and queues one attempt.
   void (*start)(int device, const RowFactorView& view, const RowFactorLaunch& launch);
-  /// Of a pattern: equal for equal ones, and for others with a chance of 2⁻⁶⁴. Waits.
-  std::uint64_t (*fingerprint)(int device, const BlockCsrView<double>& A);
 };
 
 /// Null when the build has no CUDA.

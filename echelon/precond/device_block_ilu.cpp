@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "echelon/base/cleared_array.hpp"
 #include "echelon/base/cuda_backend.hpp"
@@ -27,7 +28,6 @@ namespace {
 
 /// What is waited for takes microseconds; a GPU that is shared or stopped by a debugger may take seconds.
 constexpr double patience_seconds = 20;
-constexpr std::int64_t values_a_look = 4096;
 constexpr int largest_fixed_block = 8;
 
 const BlockCsr<double>& checked(const BlockCsr<double>& A, const IluOptions& options) {
@@ -50,18 +50,6 @@ Array<S> copied(std::span<const S> from, Device from_device, Device to_device) {
   Array<S> copy(static_cast<std::int64_t>(from.size()), to_device);
   copy_bytes(copy.data(), to_device, from.data(), from_device, copy.bytes());
   return copy;
-}
-
-/// As on the host: an entry of A, so that it scales with A.
-double zero_row_scale(const BlockCsr<double>& A) {
-  const std::span<const double> values = A.values();
-  for (std::size_t begin = 0; begin < values.size(); begin += values_a_look) {
-    const auto some = values.subspan(begin, std::min<std::size_t>(values_a_look, values.size() - begin));
-    const Array<double> here = copied(some, A.device(), Device::host());
-    const double first = first_magnitude(here.span());
-    if (first > 0) return first;
-  }
-  return 1;
 }
 
 /// A triangle, the order of its rows, and its values.
@@ -99,7 +87,7 @@ struct DeviceBlockIlu::Impl {
   Array<unsigned char> scratch;
   RowFactorView factor_view;
   RowFactorLaunch launch;
-  double norm = 0;
+  std::optional<double> norm;  // once it was asked for
   PivotLog log;
   RowSweeps sweeps;
   FactorReport report;
@@ -198,7 +186,10 @@ struct DeviceBlockIlu::Impl {
     v.finished = finished.data();
     v.status = status.data();
     v.patience = static_cast<std::int64_t>(patience_seconds * 1e9);
-    launch = row_factor_kernels()->plan(device.index, v, lower.mean_entries + 1 + upper.mean_entries);
+    v.estimate = sums.data();  // free once the rows are measured
+    launch = row_factor_kernels()->plan(device.index, v, lower.mean_entries + 1 + upper.mean_entries, upper.distance.size());
+    v.first_estimate = rows;
+    v.first_upper = 2 * rows;
     scratch = Array<unsigned char>(launch.scratch_bytes * launch.warps, device);
     v.entries_in_shared = launch.entries_in_shared;
     v.scratch = scratch.data();
@@ -240,12 +231,14 @@ struct DeviceBlockIlu::Impl {
                                            block > 1 ? "blocks were" : "entries were"));
     }
     factor_view.rows.A = A.view();
-    norm = row_factor_kernels()->measure(device.index, A.view(), factor_view.known);
-    const double zero_scale = zero_row_scale(A);
+    row_factor_kernels()->measure(device.index, A.view(), factor_view.known);
+    norm.reset();
+    Array<RowSweepWord> words(launch.words, device);
+    factor_view.words = launch.words > 0 ? words.data() : nullptr;
     factor_with_policy(
         options, positive, title, log,
         [&](const Attempt& one) {
-          factor_view.rows.rules = {options.pivot_tolerance, one.shift, one.boost, positive, zero_scale, nullptr};
+          factor_view.rows.rules = {options.pivot_tolerance, one.shift, one.boost, positive, 0, nullptr};
           attempt();
         },
         [&] { return growth(); }, report);
@@ -265,7 +258,8 @@ struct DeviceBlockIlu::Impl {
                               found.stuck_tile - 1, static_cast<double>(factor_view.patience) * 1e-9, found.stuck_level));
     }
     log.take(found.notes);
-    log.record_change(std::bit_cast<double>(found.change), norm);
+    if (!norm) norm = std::bit_cast<double>(norm_bits.to(Device::host())[0]);
+    log.record_change(std::bit_cast<double>(found.change), *norm);
   }
 
   /// Throws when there is nothing to apply, or not to this vector.
@@ -278,14 +272,13 @@ struct DeviceBlockIlu::Impl {
     if (v.size() != rows * block) throw_size_mismatch(what, v.size(), rows * block);
   }
 
-  /// ‖(LU)⁻¹ e‖∞·‖A‖∞
+  /// ‖(LU)⁻¹ e‖∞·‖A‖∞; the factorization left L⁻¹ e.
   double growth() {
-    const CudaBackend& gpu = *cuda_backend();
-    gpu.fill(device.index, sums.data(), sums.size(), 1);  // free again once the rows are measured
-    sweeps.apply(sums.data(), sums.data());
-    const double largest = gpu.largest(device.index, sums.data(), sums.size());
+    if (rows == 0) return 0;
+    sweeps.upper(sums.data(), sums.data());
+    const double largest = cuda_backend()->largest(device.index, sums.data(), sums.size());
     sweeps.check();
-    return std::isfinite(largest) ? largest * norm : std::numeric_limits<double>::infinity();
+    return std::isfinite(largest) ? largest * *norm : std::numeric_limits<double>::infinity();
   }
 };
 

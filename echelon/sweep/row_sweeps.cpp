@@ -31,9 +31,13 @@ void RowSweeps::lower(const double* r) {
   row_sweep_kernels()->launch(device_.index, lower_);
 }
 
-void RowSweeps::upper(double* z) {
+void RowSweeps::upper(double* z) { upper(nullptr, z); }
+
+void RowSweeps::upper(const double* r, double* z) {
+  upper_.r[0] = r;
   upper_.x[0] = z;
   row_sweep_kernels()->launch(device_.index, upper_);
+  upper_.r[0] = nullptr;
 }
 
 void RowSweeps::apply(const double* r, double* z) {

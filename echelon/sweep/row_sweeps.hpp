@@ -21,6 +21,8 @@ class RowSweeps {
   /// Its two halves, for who measures them: L⁻¹ r stays inside until `upper` takes it.
   void lower(const double* r);
   void upper(double* z);
+  /// The upper half alone, z = U⁻¹ r; both may be the same.
+  void upper(const double* r, double* z);
   /// As many z as r, each of the bits of `apply`. Takes memory the first time, Error(will_not_fit) without room.
   void apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z);
   /// Waits for the sweeps so far. Throws Error(device) when one was given up.

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The elimination of one row of small blocks by a warp: blocks in the form that mma.m8n8k4 has, padded with products −0·0
+// that change no bit. Which blocks of U(k) meet the row is found out for several k before any of them is waited for; then
+// for each k: L_ik = w_k D_k⁻¹, w_j ← w_j − L_ik U_kj and y ← y − L_ik y_k, the values of the next k asked for before this
+// one's are used when it is there already. Operations and their order are those of factor/ilu_row.inl and sweep/row.inl.
+#pragma once
+
+#include "echelon/factor/row_factor_judge.cuh"
+#include "echelon/factor/wavefront_factor_steps.cuh"
+
+namespace echelon {
+
+/// Blocks of U(k) that meet the row, found at a time; 32 at least.
+constexpr int most_pairs = 256;
+constexpr int pair_bytes = most_pairs * 4;
+
+template <int B>
+class BlockElimination {
+ public:
+  static constexpr int halves = B > 4 ? 2 : 1;
+  static constexpr int together = halves == 2 ? 6 : 8;  // blocks of U that are asked for at once
+
+  __device__ BlockElimination(const RowFactorView& view, const RowInHand& row, std::uint32_t* pairs)
+      : v_(view), f_(view.rows), row_(row), pairs_(pairs), lane_(threadIdx.x % 32), g_(lane_ / 4), q_(lane_ % 4) {}
+
+  /// False when everything stops. Lane r has y_r.
+  __device__ bool run(double& y) {
+    y_ = 1;
+    for (int base = 0; base < row_.below; base += 32) {
+      if (!eliminate(base)) return false;
+    }
+    y = y_;
+    return true;
+  }
+
+ private:
+  /// What is under way of a row k.
+  struct Flight {
+    double d[halves], u[together][halves], y;
+  };
+
+  __device__ bool eliminate(int base) {
+    const int chunk = row_.below - base < 32 ? row_.below - base : 32;
+    RowsBefore before(v_, row_, base);
+    for (int t = 0, entry = 0; t < chunk;) {
+      const int first = t;
+      const bool resumed = entry > 0;
+      find_pairs(before, base, chunk, t, entry);
+      const int end = entry > 0 ? t + 1 : t;
+      if (!subtract(before, base, {first, end}, resumed)) return false;
+    }
+    return true;
+  }
+
+  /// From entry `entry` of U(k of t) on, as many as there is room for.
+  __device__ void find_pairs(const RowsBefore& before, int base, int chunk, int& t, int& entry) {
+    int used = 0;
+    begin_ = end_ = 0;
+    while (t < chunk && used + 32 <= most_pairs) {
+      const std::int32_t k = __shfl_sync(~0u, before.k, t);
+      const std::int64_t begin = __shfl_sync(~0u, before.begin, t);
+      const int entries = __shfl_sync(~0u, before.entries, t);
+      if (lane_ == t && end_ == 0) begin_ = used;
+      int to = -1;
+      if (entry + lane_ < entries) {
+        const std::int32_t distance = static_cast<const std::int32_t*>(f_.upper_distance)[begin + entry + lane_];
+        to = row_.find(k + distance, base + t + 1);
+      }
+      const unsigned found = __ballot_sync(~0u, to >= 0);
+      const int place = used + __popc(found & ((1u << lane_) - 1));
+      if (to >= 0) pairs_[place] = static_cast<std::uint32_t>(entry + lane_) << 16 | static_cast<std::uint32_t>(to);
+      used += __popc(found);
+      if (lane_ == t) end_ = used;
+      entry += 32;
+      if (entry >= entries) ++t, entry = 0;
+    }
+    __syncwarp();
+  }
+
+  struct Range {
+    int first, end;
+  };
+
+  __device__ bool subtract(RowsBefore& before, int base, Range range, bool resumed) {
+    Flight next;
+    bool asked = false;
+    for (int t = range.first; t < range.end; ++t) {
+      if (!asked) {
+        if (!before.wait(v_, row_.i, t)) return false;
+        ask(before, t, next);
+      }
+      const Flight now = next;
+      asked = t + 1 < range.end && before.is_there(t + 1);
+      if (asked) ask(before, t + 1, next);
+      subtract_row(before, base, t, now, resumed && t == range.first);
+    }
+    return true;
+  }
+
+  __device__ const double* block_of(std::int64_t begin, std::uint32_t pair) const {
+    return f_.upper_values + (begin + (pair >> 16)) * (B * B);
+  }
+
+  __device__ void ask(const RowsBefore& before, int t, Flight& to) const {
+    const std::int64_t k = __shfl_sync(~0u, before.k, t), user = __shfl_sync(~0u, before.user, t);
+    const std::int64_t begin = __shfl_sync(~0u, before.begin, t);
+    const int from = __shfl_sync(~0u, begin_, t), end = __shfl_sync(~0u, end_, t);
+    load_second(f_.inverse_diagonal + k * (B * B), true, to.d);
+#pragma unroll
+    for (int n = 0; n < together; ++n) {
+      const bool has = from + n < end;
+      load_second(block_of(begin, has ? pairs_[from + n] : 0), has, to.u[n]);
+    }
+    to.y = load_shared_by_all(lane_ < B, v_.estimate + user * B + lane_);
+  }
+
+  /// A block as the second factor: rows 4h + q, column g.
+  __device__ void load_second(const double* block, bool wanted, double (&to)[halves]) const {
+#pragma unroll
+    for (int h = 0; h < halves; ++h) {
+      const int m = 4 * h + q_;
+      to[h] = load_shared_by_all(wanted && m < B && g_ < B, block + g_ * B + m);
+    }
+  }
+
+  /// A block of w as the first factor: row g, columns 4h + q.
+  template <bool negated>
+  __device__ void load_first(const double* block, double (&to)[halves]) const {
+#pragma unroll
+    for (int h = 0; h < halves; ++h) {
+      const int m = 4 * h + q_;
+      to[h] = -0.0;
+      if (m < B && g_ < B) to[h] = negated ? -block[m * B + g_] : block[m * B + g_];
+    }
+  }
+
+  __device__ void subtract_row(const RowsBefore& before, int base, int t, const Flight& now, bool resumed) {
+    double* W = row_.w + (base + t) * (B * B);
+    double l[halves];
+    if (!resumed) scale(W, now);
+    load_first<true>(W, l);
+    if (!resumed) estimate(W, now.y);
+    const std::int64_t begin = __shfl_sync(~0u, before.begin, t);
+    const int from = __shfl_sync(~0u, begin_, t), end = __shfl_sync(~0u, end_, t);
+#pragma unroll
+    for (int n = 0; n < together; ++n) {
+      if (from + n < end) subtract_block(pairs_[from + n], l, now.u[n]);
+    }
+    for (int first = from + together; first < end; first += together) {
+      double u[together][halves];
+#pragma unroll
+      for (int n = 0; n < together; ++n) {
+        const bool has = first + n < end;
+        load_second(block_of(begin, has ? pairs_[first + n] : 0), has, u[n]);
+      }
+#pragma unroll
+      for (int n = 0; n < together; ++n) {
+        if (first + n < end) subtract_block(pairs_[first + n], l, u[n]);
+      }
+    }
+    __syncwarp();
+  }
+
+  /// W ← W D_k⁻¹
+  __device__ void scale(double* W, const Flight& now) const {
+    double w[halves], result[2] = {-0.0, -0.0};
+    load_first<false>(W, w);
+#pragma unroll
+    for (int h = 0; h < halves; ++h) multiply(w[h], now.d[h], result);
+    __syncwarp();
+    store(W, result);
+    __syncwarp();
+  }
+
+  __device__ void subtract_block(std::uint32_t pair, const double (&l)[halves], const double (&u)[halves]) const {
+    double* to = row_.w + (pair & 0xffff) * (B * B);
+    double w[2] = {0, 0};
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      if (g_ < B && 2 * q_ + c < B) w[c] = to[(2 * q_ + c) * B + g_];
+    }
+#pragma unroll
+    for (int h = 0; h < halves; ++h) multiply(l[h], u[h], w);
+    store(to, w);
+  }
+
+  __device__ void store(double* to, const double (&w)[2]) const {
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      if (g_ < B && 2 * q_ + c < B) to[(2 * q_ + c) * B + g_] = w[c];
+    }
+  }
+
+  __device__ void estimate(const double* L, double y_k) {
+#pragma unroll
+    for (int c = 0; c < B; ++c) {
+      const double y = __shfl_sync(~0u, y_k, c);
+      if (lane_ < B) y_ = fma(-L[c * B + lane_], y, y_);
+    }
+  }
+
+  const RowFactorView& v_;
+  const FactorView<double>& f_;
+  const RowInHand& row_;
+  std::uint32_t* pairs_;
+  const int lane_, g_, q_;
+  int begin_ = 0, end_ = 0;  // the pairs of the lane's row k
+  double y_ = 1;
+};
+
+}  // namespace echelon

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the factorizations of block CSR on a GPU share: the row in a warp's hands, waiting for rows before it, and what is
+// done about bad pivots. The latter is cold and takes its arguments by value: an address would keep a warp's whole state in
+// memory.
+#pragma once
+
+#include "echelon/factor/row_factor_view.hpp"
+#include "echelon/factor/wavefront_factor_block.cuh"
+
+namespace echelon {
+
+/// Whose pivot is judged.
+struct RowPivot {
+  PivotPlace place;
+  double scale;
+  bool nonfinite;  // the row of A holds NaN or Inf
+};
+
+static __device__ __noinline__ void note_nonfinite_row(FactorStatus* status, PivotPlace place) {
+  DevicePivotLog log{status};
+  repair::note_nonfinite_row(log, place);
+}
+
+__device__ __forceinline__ PivotRules rules_of(const RowFactorView& v) {
+  PivotRules rules = v.rows.rules;
+  rules.zero_row_scale = v.status->zero_row_scale;
+  return rules;
+}
+
+/// What is used instead of a bad scalar.
+static __device__ __noinline__ JudgedPivot<double> judge_pivot(const RowFactorView& v, RowPivot about, double pivot) {
+  PivotWorkspace<double> work;
+  work.row_nonfinite = about.nonfinite;
+  DevicePivotLog log{v.status};
+  const double used = repair::pivot(rules_of(v), log, about.place, pivot, about.scale, work);
+  return {used, work.change};
+}
+
+/// One lane judges a block that may be bad: the room holds its inverse, a block to try, itself, and the swaps. Returns the
+/// change of the diagonal.
+static __device__ __noinline__ double judge_block(const RowFactorView& v, RowPivot about, double* room, double smallest) {
+  const int b = v.rows.A.block;
+  PivotWorkspace<double> work;
+  work.small = room + b * b;
+  work.swaps = reinterpret_cast<int*>(room + 3 * b * b);
+  work.row_nonfinite = about.nonfinite;
+  DevicePivotLog log{v.status};
+  repair::block_pivot(rules_of(v), log, about.place, b, room, smallest, about.scale, work);
+  return work.change;
+}
+
+/// The row that a warp works on: w and its columns, the lower part first, then the diagonal, then the upper part.
+struct RowInHand {
+  double* w = nullptr;
+  std::int32_t* column = nullptr;
+  std::int64_t i = 0, user = 0, lower = 0, upper = 0;
+  int below = 0, above = 0, count = 0;
+
+  /// The entry of a column, among those from `least` on; −1 when the row has none.
+  __device__ int find(std::int32_t wanted, int least) const {
+    int low = least, high = count;
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      if (column[middle] < wanted) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low < count && column[low] == wanted ? low : -1;
+  }
+};
+
+/// Up to 32 lower entries, a lane each: row k of U, and whether it is there.
+struct RowsBefore {
+  bool ready = true;
+  std::int32_t k = 0, user = 0;
+  std::int64_t begin = 0;
+  int entries = 0;
+
+  __device__ RowsBefore(const RowFactorView& v, const RowInHand& row, int base) {
+    const int lane = threadIdx.x % 32;
+    if (base + lane >= row.below) return;
+    const std::int64_t last = v.rows.A.block_rows - 1;
+    k = row.column[base + lane];
+    ready = load_acquire(v.finished + k) == v.epoch;
+    begin = v.rows.upper_start[last - k];
+    entries = static_cast<int>(v.rows.upper_start[last - k + 1] - begin);
+    user = v.rows.order ? v.rows.order[k] : k;
+  }
+
+  /// All lanes, as in `wait`.
+  __device__ bool is_there(int t) const {
+    __syncwarp();
+    return (__ballot_sync(~0u, ready) >> t & 1) != 0;
+  }
+
+  /// All lanes: until lane t's row is there; false when everything stops.
+  __device__ bool wait(const RowFactorView& v, std::int64_t i, int t) {
+    unsigned long long begun = 0;
+    for (unsigned looks = 1; (__ballot_sync(~0u, ready) >> t & 1) == 0; ++looks) {
+      if (!ready) ready = load_acquire(v.finished + k) == v.epoch;
+      if (looks % spins_between_looks != 0) continue;
+      if (begun == 0) begun = device::nanoseconds();
+      const bool late = device::nanoseconds() - begun > static_cast<unsigned long long>(v.patience);
+      if (late && threadIdx.x % 32 == t && atomicCAS(&v.status->stuck_tile, 0, static_cast<int>(i) + 1) == 0) {
+        v.status->stuck_level = k;
+      }
+      if (__any_sync(~0u, late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0)) return false;
+    }
+    __syncwarp();
+    return true;
+  }
+};
+
+}  // namespace echelon

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exact ILU of scalar CSR on a GPU for rows that fit into a warp: G lanes a row, a lane an entry, the operations of
+// factor/ilu_row.inl in their order. With w the row of A, for k ascending over its lower part:
+//   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w.
+// One lane more has y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. U, D⁻¹ and y go from row to row as words
+// of value and tag, so nothing is fenced: a lane looks up where its U_kj are (structure alone), asks for those of C rows at
+// once and takes what has come. Rows of a warp advance side by side, so one may wait for another.
+// Bytes a row: 12 an entry of A, 12 an entry of the factors, 16 an entry of U once more, and the U_kj from the second level.
+#pragma once
+
+#include "echelon/base/cuda_async.cuh"
+#include "echelon/factor/row_factor_judge.cuh"
+
+namespace echelon {
+
+constexpr int scalar_row_threads = 128;
+/// Blocks of threads that a processor holds: registers for 32 and 24 warps.
+constexpr int scalar_row_blocks(int entries_at_once) { return entries_at_once <= 4 ? 8 : 6; }
+
+template <int G, int C>
+class ScalarRowLane {
+ public:
+  static constexpr int rows_a_warp = 32 / G;
+
+  __device__ explicit ScalarRowLane(const RowFactorView& view)
+      : v_(view), f_(view.rows), last_(view.rows.A.block_rows - 1), first_(threadIdx.x % 32 / G * G), e_(threadIdx.x % G) {}
+
+  __device__ bool is_open() const { return open_; }
+  __device__ int group() const { return first_ / G; }
+
+  /// All lanes, those beyond the last row too.
+  __device__ void take(std::int64_t ticket) {
+    open_ = ticket <= last_;
+    below_ = count_ = base_ = 0;
+    int entries_of_A = 0;
+    std::int64_t begin_of_A = 0;
+    kind_ = nothing;
+    w_ = 0;
+    if (open_) {
+      i_ = v_.tickets ? v_.tickets[ticket] : static_cast<std::int32_t>(ticket);
+      user_ = f_.order ? f_.order[i_] : i_;
+      lower_ = f_.lower_start[i_];
+      upper_ = f_.upper_start[last_ - i_];
+      below_ = static_cast<int>(f_.lower_start[i_ + 1] - lower_);
+      count_ = below_ + 1 + static_cast<int>(f_.upper_start[last_ - i_ + 1] - upper_);
+      begin_of_A = f_.A.row_start[user_];
+      entries_of_A = static_cast<int>(f_.A.row_start[user_ + 1] - begin_of_A);
+      kind_ = e_ < below_ ? lower : e_ == below_ ? diagonal : e_ < count_ ? upper : e_ == count_ ? estimate : nothing;
+    }
+    column_ = i_;
+    if (kind_ == lower) column_ = i_ - static_cast<const std::int32_t*>(f_.lower_distance)[lower_ + e_];
+    if (kind_ == upper) column_ = i_ + above()[upper_ + e_ - below_ - 1];
+    load_row(begin_of_A, entries_of_A);
+    if (kind_ == estimate) w_ = 1;
+    if (kind_ == diagonal) open_diagonal();
+    if (kind_ == lower) {
+      begin_k_ = f_.upper_start[last_ - column_];
+      entries_k_ = static_cast<int>(f_.upper_start[last_ - column_ + 1] - begin_k_);
+    }
+    look_up();
+  }
+
+  /// Asks once for what is missing. All lanes; true when one of the warp's rows has gone on.
+  __device__ bool advance() {
+    ask();
+    const unsigned of_group = G == 32 ? ~0u : ((1u << G) - 1) << first_;
+    const unsigned incomplete = __ballot_sync(~0u, missing_ != 0) & of_group;
+    const bool whole = open_ && incomplete == 0;
+    if (!__any_sync(~0u, whole)) return false;
+    eliminate(whole);
+    if (whole) base_ += C;
+    if (whole && base_ >= below_) finish();
+    if (__any_sync(~0u, whole && open_)) look_up(whole);
+    return true;
+  }
+
+  /// A row whose D⁻¹ this lane misses; −1 without one.
+  __device__ std::int32_t waits_for() const {
+    std::int32_t found = -1;
+#pragma unroll
+    for (int t = 0; t < C; ++t) {
+      if ((missing_ >> t & 1) && where_[t] <= last_) found = static_cast<std::int32_t>(where_[t]);
+    }
+    return found;
+  }
+  __device__ std::int32_t row() const { return i_; }
+  __device__ void report() const { raise_by_warp(&v_.status->change, change_); }
+
+ private:
+  enum Kind { lower, diagonal, upper, estimate, nothing };
+
+  __device__ const std::int32_t* above() const { return static_cast<const std::int32_t*>(f_.upper_distance); }
+  __device__ device::TaggedWord* word(std::int64_t at) const { return reinterpret_cast<device::TaggedWord*>(v_.words) + at; }
+
+  /// The row of A: as it stands when its pattern is the factors', otherwise by the columns' new numbers.
+  __device__ void load_row(std::int64_t begin, int entries) {
+    const bool same = !f_.grown && !f_.order;
+    if (same) {
+      if (e_ < entries) w_ = f_.A.values[begin + e_];
+      return;
+    }
+    std::int32_t from = -1;
+    double a = 0;
+    if (e_ < entries) {
+      from = f_.A.column[begin + e_];
+      a = f_.A.values[begin + e_];
+      if (f_.position) from = f_.position[from];
+    }
+    for (int n = 0; __any_sync(~0u, n < entries); ++n) {
+      const std::int32_t its_column = __shfl_sync(~0u, from, first_ + n);
+      const double its_value = __shfl_sync(~0u, a, first_ + n);
+      if (n < entries && its_column == column_ && kind_ <= upper) w_ = its_value;
+    }
+  }
+
+  __device__ void open_diagonal() {
+    scale_ = v_.known.scale[user_];
+    nonfinite_ = v_.known.nonfinite[user_] != 0;
+    if (nonfinite_) note_nonfinite_row(v_.status, pivot().place);
+    if (f_.rules.shift > 0) {
+      PivotWorkspace<double> work;
+      work.change = change_;
+      w_ = shifted(f_.rules, w_, scale_, work);
+      change_ = work.change;
+    }
+  }
+
+  /// Where the words of the next C rows k are that this lane needs. All lanes; only rows that `go_on` change.
+  __device__ void look_up(bool go_on = true) {
+    unsigned needed = 0;
+#pragma unroll
+    for (int t = 0; t < C; ++t) {
+      const int from = (first_ + base_ + t) % 32;
+      const std::int32_t k = __shfl_sync(~0u, column_, from);
+      const std::int64_t begin = __shfl_sync(~0u, begin_k_, from);
+      const int entries = __shfl_sync(~0u, entries_k_, from);
+      if (!go_on) continue;
+      const int at = base_ + t;
+      std::int64_t found = -1;
+      if (open_ && at < below_) {
+        if (e_ == at) found = k;
+        if (kind_ == estimate) found = v_.first_estimate + k;
+        if (kind_ <= upper && e_ > at) {
+          const std::int32_t distance = column_ - k;
+          int low = 0, high = entries;
+          while (low < high) {
+            const int middle = (low + high) / 2;
+            if (above()[begin + middle] < distance) {
+              low = middle + 1;
+            } else {
+              high = middle;
+            }
+          }
+          if (low < entries && above()[begin + low] == distance) found = v_.first_upper + begin + low;
+        }
+      }
+      if (found >= 0) {
+        where_[t] = static_cast<unsigned>(found);
+        needed |= 1u << t;
+      }
+    }
+    if (go_on) needed_ = missing_ = needed;
+  }
+
+  __device__ void ask() {
+    unsigned __int128 came[C];
+#pragma unroll
+    for (int t = 0; t < C; ++t) {
+      if (missing_ >> t & 1) came[t] = device::load_word(word(where_[t]));
+    }
+#pragma unroll
+    for (int t = 0; t < C; ++t) {
+      if ((missing_ >> t & 1) && device::tag_of(came[t]) == v_.epoch) {
+        device::from_bits(device::value_of(came[t]), u_[t]);
+        missing_ &= ~(1u << t);
+      }
+    }
+  }
+
+  __device__ void eliminate(bool whole) {
+#pragma unroll
+    for (int t = 0; t < C; ++t) {
+      const int at = base_ + t;
+      if (!__any_sync(~0u, whole && at < below_)) break;
+      const bool own = whole && e_ == at && at < below_;
+      if (own) w_ = w_ * u_[t];
+      const double l = __shfl_sync(~0u, w_, (first_ + at) % 32);
+      if (whole && !own && (needed_ >> t & 1)) w_ = fma(-l, u_[t], w_);
+    }
+  }
+
+  __device__ void finish() {
+    if (kind_ == diagonal) {
+      double used = w_;
+      if (!pivot_is_good(f_.rules, used, scale_)) {
+        const JudgedPivot<double> judged = judge_pivot(v_, pivot(), used);
+        used = judged.used;
+        change_ = judged.change > change_ ? judged.change : change_;
+      }
+      const double inverse = 1.0 / used;
+      device::store_word(word(i_), device::bits_of(inverse), v_.epoch);
+      f_.inverse_diagonal[i_] = inverse;
+    }
+    if (kind_ == upper) {
+      const std::int64_t at = upper_ + e_ - below_ - 1;
+      device::store_word(word(v_.first_upper + at), device::bits_of(w_), v_.epoch);
+      f_.upper_values[at] = w_;
+    }
+    if (kind_ == estimate) {
+      device::store_word(word(v_.first_estimate + i_), device::bits_of(w_), v_.epoch);
+      v_.estimate[user_] = w_;
+    }
+    if (kind_ == lower) f_.lower_values[lower_ + e_] = w_;
+    open_ = false;
+  }
+
+  __device__ RowPivot pivot() const { return {{i_, user_}, scale_, nonfinite_}; }
+
+  const RowFactorView& v_;
+  const FactorView<double>& f_;
+  const std::int64_t last_;
+  const int first_, e_;  // lane of the row's first entry; the own entry
+  bool open_ = false, nonfinite_ = false;
+  Kind kind_ = nothing;
+  int below_ = 0, count_ = 0, base_ = 0, entries_k_ = 0;
+  std::int32_t i_ = 0, user_ = 0, column_ = 0;
+  std::int64_t lower_ = 0, upper_ = 0, begin_k_ = 0;
+  unsigned needed_ = 0, missing_ = 0;
+  unsigned where_[C];
+  double u_[C], w_ = 0, scale_ = 0, change_ = 0;
+};
+
+template <int G, int C>
+__global__ void __launch_bounds__(scalar_row_threads, scalar_row_blocks(C))
+    scalar_row_factor_kernel(const __grid_constant__ RowFactorView v) {
+  using Lane = ScalarRowLane<G, C>;
+  Lane lane(v);
+  for (bool stopped = false; !stopped;) {
+    unsigned ticket = 0;
+    if (threadIdx.x % 32 == 0) ticket = atomicAdd(&v.status->ticket, 1u);
+    const std::int64_t begin = std::int64_t{__shfl_sync(~0u, ticket, 0)} * Lane::rows_a_warp + v.first_ticket;
+    if (begin >= v.rows.A.block_rows) break;
+    lane.take(begin + lane.group());
+    unsigned long long begun = 0;
+    for (unsigned looks = 1; !stopped && __any_sync(~0u, lane.is_open()); ++looks) {
+      if (lane.advance()) begun = 0;
+      if (looks % spins_between_looks != 0) continue;
+      if (begun == 0) begun = device::nanoseconds();
+      const bool late = device::nanoseconds() - begun > static_cast<unsigned long long>(v.patience);
+      if (late && lane.waits_for() >= 0 && atomicCAS(&v.status->stuck_tile, 0, lane.row() + 1) == 0) {
+        v.status->stuck_level = lane.waits_for();
+      }
+      stopped = __any_sync(~0u, late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0);
+    }
+  }
+  lane.report();
+}
+
+}  // namespace echelon
