@@ -10,9 +10,9 @@
 
 namespace echelon {
 
-/// Blocks of U(k) that meet the row, found at a time; 32 at least.
+/// Blocks of U(k) that meet the row, found at a time; 32 at least. Behind them 32 counts.
 constexpr int most_pairs = 256;
-constexpr int pair_bytes = most_pairs * 4;
+constexpr int pair_bytes = (most_pairs + 32) * 4;
 
 template <int B>
 class BlockElimination {
@@ -21,7 +21,14 @@ class BlockElimination {
   static constexpr int together = halves == 2 ? 6 : 8;  // blocks of U that are asked for at once
 
   __device__ BlockElimination(const RowFactorView& view, const RowInHand& row, std::uint32_t* pairs)
-      : v_(view), f_(view.rows), row_(row), pairs_(pairs), lane_(threadIdx.x % 32), g_(lane_ / 4), q_(lane_ % 4) {}
+      : v_(view),
+        f_(view.rows),
+        row_(row),
+        pairs_(pairs),
+        lane_(threadIdx.x % 32),
+        g_(lane_ / 4),
+        q_(lane_ % 4),
+        counts_(reinterpret_cast<int*>(pairs + most_pairs)) {}
 
   /// False when everything stops. Lane r has y_r.
   __device__ bool run(double& y) {
@@ -42,46 +49,76 @@ class BlockElimination {
   __device__ bool eliminate(int base) {
     const int chunk = row_.below - base < 32 ? row_.below - base : 32;
     RowsBefore before(v_, row_, base);
-    for (int t = 0, entry = 0; t < chunk;) {
-      const int first = t;
-      const bool resumed = entry > 0;
-      find_pairs(before, base, chunk, t, entry);
-      const int end = entry > 0 ? t + 1 : t;
-      if (!subtract(before, base, {first, end}, resumed)) return false;
+    // Entries of the U(k) one after the other: lane t has the end of its own.
+    int ends = before.entries;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const int other = __shfl_up_sync(~0u, ends, step);
+      if (lane_ >= step) ends += other;
+    }
+    const int total = __shfl_sync(~0u, ends, 31);
+    for (int first = 0, done = 0; first < chunk;) {
+      const int begun = first;
+      done = find_pairs(before, base, ends, done);
+      const int last = done < total ? holder(ends, done) : chunk - 1;
+      if (!subtract(before, base, {begun, last + 1})) return false;
+      first = done < total ? last : chunk;
     }
     return true;
   }
 
-  /// From entry `entry` of U(k of t) on, as many as there is room for.
-  __device__ void find_pairs(const RowsBefore& before, int base, int chunk, int& t, int& entry) {
+  /// The t whose U(k) has entry n of all. All lanes, each with its own n.
+  __device__ static int holder(int ends, int n) {
+    int low = 0;
+#pragma unroll
+    for (int size = 16; size > 0; size /= 2) {
+      if (__shfl_sync(~0u, ends, low + size - 1) <= n) low += size;
+    }
+    return low;
+  }
+
+  /// From entry `done` of all on, as many as there is room for; returns the next one.
+  __device__ int find_pairs(const RowsBefore& before, int base, int ends, int done) {
+    const int total = __shfl_sync(~0u, ends, 31);
     int used = 0;
     begin_ = end_ = 0;
-    while (t < chunk && used + 32 <= most_pairs) {
+    counts_[lane_] = 0;
+    __syncwarp();
+    for (; done < total && used + 32 <= most_pairs; done += 32) {
+      const int n = done + lane_, t = holder(ends, n) & 31;
       const std::int32_t k = __shfl_sync(~0u, before.k, t);
       const std::int64_t begin = __shfl_sync(~0u, before.begin, t);
-      const int entries = __shfl_sync(~0u, before.entries, t);
-      if (lane_ == t && end_ == 0) begin_ = used;
+      const int entry = n - (__shfl_sync(~0u, ends, t) - __shfl_sync(~0u, before.entries, t));
       int to = -1;
-      if (entry + lane_ < entries) {
-        const std::int32_t distance = static_cast<const std::int32_t*>(f_.upper_distance)[begin + entry + lane_];
+      if (n < total) {
+        const std::int32_t distance = static_cast<const std::int32_t*>(f_.upper_distance)[begin + entry];
         to = row_.find(k + distance, base + t + 1);
       }
       const unsigned found = __ballot_sync(~0u, to >= 0);
       const int place = used + __popc(found & ((1u << lane_) - 1));
-      if (to >= 0) pairs_[place] = static_cast<std::uint32_t>(entry + lane_) << 16 | static_cast<std::uint32_t>(to);
+      if (to >= 0) {
+        pairs_[place] = static_cast<std::uint32_t>(entry) << 16 | static_cast<std::uint32_t>(to);
+        atomicAdd(counts_ + t, 1);
+      }
       used += __popc(found);
-      if (lane_ == t) end_ = used;
-      entry += 32;
-      if (entry >= entries) ++t, entry = 0;
     }
     __syncwarp();
+    end_ = counts_[lane_];
+    const int own = end_;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const int other = __shfl_up_sync(~0u, end_, step);
+      if (lane_ >= step) end_ += other;
+    }
+    begin_ = end_ - own;
+    return done < total ? done : total;
   }
 
   struct Range {
     int first, end;
   };
 
-  __device__ bool subtract(RowsBefore& before, int base, Range range, bool resumed) {
+  __device__ bool subtract(RowsBefore& before, int base, Range range) {
     Flight next;
     bool asked = false;
     for (int t = range.first; t < range.end; ++t) {
@@ -92,7 +129,8 @@ class BlockElimination {
       const Flight now = next;
       asked = t + 1 < range.end && before.is_there(t + 1);
       if (asked) ask(before, t + 1, next);
-      subtract_row(before, base, t, now, resumed && t == range.first);
+      subtract_row(before, base, t, now, base + t < scaled_);
+      scaled_ = base + t + 1;
     }
     return true;
   }
@@ -204,7 +242,9 @@ class BlockElimination {
   const RowInHand& row_;
   std::uint32_t* pairs_;
   const int lane_, g_, q_;
+  int* counts_;              // 32
   int begin_ = 0, end_ = 0;  // the pairs of the lane's row k
+  int scaled_ = 0;           // entries of L that are there
   double y_ = 1;
 };
 

@@ -3,8 +3,8 @@
 // factor/ilu_row.inl in their order. With w the row of A, for k ascending over its lower part:
 //   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w.
 // One lane more has y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. U, D⁻¹ and y go from row to row as words
-// of value and tag, so nothing is fenced: a lane looks up where its U_kj are (structure alone), asks for those of C rows at
-// once and takes what has come. Rows of a warp advance side by side, so one may wait for another.
+// of value and tag, so nothing is fenced: lanes find out where their U_kj are (structure alone), ask for those of C rows at
+// once and take what has come. Rows of a warp advance side by side, so one may wait for another.
 // Bytes a row: 12 an entry of A, 12 an entry of the factors, 16 an entry of U once more, and the U_kj from the second level.
 #pragma once
 
@@ -14,16 +14,22 @@
 namespace echelon {
 
 constexpr int scalar_row_threads = 128;
-/// Blocks of threads that a processor holds: registers for 32 and 24 warps.
-constexpr int scalar_row_blocks(int entries_at_once) { return entries_at_once <= 4 ? 8 : 6; }
+/// Blocks of threads that a processor holds: registers for 28 and 20 warps.
+constexpr int scalar_row_blocks(int entries_at_once) { return entries_at_once <= 4 ? 7 : 5; }
 
 template <int G, int C>
 class ScalarRowLane {
  public:
   static constexpr int rows_a_warp = 32 / G;
 
-  __device__ explicit ScalarRowLane(const RowFactorView& view)
-      : v_(view), f_(view.rows), last_(view.rows.A.block_rows - 1), first_(threadIdx.x % 32 / G * G), e_(threadIdx.x % G) {}
+  /// `found` has C·32 bytes for each warp.
+  __device__ ScalarRowLane(const RowFactorView& view, unsigned char* found)
+      : v_(view),
+        f_(view.rows),
+        last_(view.rows.A.block_rows - 1),
+        first_(threadIdx.x % 32 / G * G),
+        e_(threadIdx.x % G),
+        found_(found + threadIdx.x / 32 * (C * 32) + threadIdx.x % 32) {}
 
   __device__ bool is_open() const { return open_; }
   __device__ int group() const { return first_ / G; }
@@ -88,6 +94,7 @@ class ScalarRowLane {
 
  private:
   enum Kind { lower, diagonal, upper, estimate, nothing };
+  static constexpr unsigned char no_entry = 255;
 
   __device__ const std::int32_t* above() const { return static_cast<const std::int32_t*>(f_.upper_distance); }
   __device__ device::TaggedWord* word(std::int64_t at) const { return reinterpret_cast<device::TaggedWord*>(v_.words) + at; }
@@ -125,41 +132,61 @@ class ScalarRowLane {
     }
   }
 
-  /// Where the words of the next C rows k are that this lane needs. All lanes; only rows that `go_on` change.
+  /// Where the words of the next C rows k are that this lane needs. All lanes; only rows that `go_on` change. A lane has an
+  /// entry of U(k), finds its column among the row's, and tells that lane through shared memory.
   __device__ void look_up(bool go_on = true) {
-    unsigned needed = 0;
+    std::int32_t wanted[C];
+    std::int64_t begin[C];
+    __syncwarp();
 #pragma unroll
     for (int t = 0; t < C; ++t) {
       const int from = (first_ + base_ + t) % 32;
       const std::int32_t k = __shfl_sync(~0u, column_, from);
-      const std::int64_t begin = __shfl_sync(~0u, begin_k_, from);
+      begin[t] = __shfl_sync(~0u, begin_k_, from);
       const int entries = __shfl_sync(~0u, entries_k_, from);
-      if (!go_on) continue;
-      const int at = base_ + t;
-      std::int64_t found = -1;
-      if (open_ && at < below_) {
-        if (e_ == at) found = k;
-        if (kind_ == estimate) found = v_.first_estimate + k;
-        if (kind_ <= upper && e_ > at) {
-          const std::int32_t distance = column_ - k;
-          int low = 0, high = entries;
-          while (low < high) {
-            const int middle = (low + high) / 2;
-            if (above()[begin + middle] < distance) {
-              low = middle + 1;
-            } else {
-              high = middle;
-            }
-          }
-          if (low < entries && above()[begin + low] == distance) found = v_.first_upper + begin + low;
-        }
-      }
-      if (found >= 0) {
-        where_[t] = static_cast<unsigned>(found);
-        needed |= 1u << t;
-      }
+      wanted[t] = -1;
+      if (go_on && open_ && base_ + t < below_ && e_ < entries) wanted[t] = k + above()[begin[t] + e_];
+      found_[t * 32] = no_entry;
+    }
+    __syncwarp();
+#pragma unroll
+    for (int t = 0; t < C; ++t) {
+      const int place = find(wanted[t]);
+      if (place >= 0) found_[t * 32 + place - e_] = static_cast<unsigned char>(e_);
+    }
+    __syncwarp();
+    unsigned needed = 0;
+#pragma unroll
+    for (int t = 0; t < C; ++t) {
+      const int at = base_ + t, from = (first_ + at) % 32;
+      const std::int32_t k = __shfl_sync(~0u, column_, from);
+      const unsigned char entry = found_[t * 32];
+      if (!go_on || !open_ || at >= below_) continue;
+      const bool has = kind_ <= upper && e_ > at && entry != no_entry;
+      if (has) where_[t] = static_cast<unsigned>(v_.first_upper + begin[t] + entry);
+      if (e_ == at) where_[t] = static_cast<unsigned>(k);
+      if (kind_ == estimate) where_[t] = static_cast<unsigned>(v_.first_estimate + k);
+      if (has || e_ == at || kind_ == estimate) needed |= 1u << t;
     }
     if (go_on) needed_ = missing_ = needed;
+  }
+
+  /// The lane of the row that has this column, counted from the row's first; −1 without one. All lanes.
+  __device__ int find(std::int32_t wanted) const {
+    int low = 0, high = count_;
+#pragma unroll
+    for (int size = G; size > 1; size /= 2) {
+      const int middle = (low + high) / 2;
+      const std::int32_t there = __shfl_sync(~0u, column_, (first_ + middle) % 32);
+      if (low >= high) continue;
+      if (there < wanted) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    const std::int32_t there = __shfl_sync(~0u, column_, (first_ + low) % 32);
+    return wanted >= 0 && low < count_ && there == wanted ? low : -1;
   }
 
   __device__ void ask() {
@@ -219,7 +246,8 @@ class ScalarRowLane {
   const RowFactorView& v_;
   const FactorView<double>& f_;
   const std::int64_t last_;
-  const int first_, e_;  // lane of the row's first entry; the own entry
+  const int first_, e_;   // lane of the row's first entry; the own entry
+  unsigned char* found_;  // where the own column is in U(k), for each of C rows
   bool open_ = false, nonfinite_ = false;
   Kind kind_ = nothing;
   int below_ = 0, count_ = 0, base_ = 0, entries_k_ = 0;
@@ -234,7 +262,8 @@ template <int G, int C>
 __global__ void __launch_bounds__(scalar_row_threads, scalar_row_blocks(C))
     scalar_row_factor_kernel(const __grid_constant__ RowFactorView v) {
   using Lane = ScalarRowLane<G, C>;
-  Lane lane(v);
+  __shared__ unsigned char found[scalar_row_threads * C];
+  Lane lane(v, found);
   for (bool stopped = false; !stopped;) {
     unsigned ticket = 0;
     if (threadIdx.x % 32 == 0) ticket = atomicAdd(&v.status->ticket, 1u);

@@ -201,6 +201,7 @@ struct DeviceBlockIlu::Impl {
     v.rows = rows;
     v.block = block;
     v.lower = is_lower;
+    v.mean_entries = triangle.mean_entries;
     v.start = triangle.start.data();
     v.distance = triangle.distance.data();
     v.values = triangle.values.data();

@@ -25,11 +25,16 @@ Chosen fixed(int columns) {
   return {kernel, device::row_sweep_threads, 0, rows};
 }
 
+/// Rows this short take a lane an entry for three of them, so that more rows are under way.
+constexpr double few_entries = 4;
+
 template <bool lower>
 Chosen chosen(const RowSweepView& v) {
+  const bool few = v.mean_entries <= few_entries;
   switch (v.block) {
-    case 1: return fixed<lower, 1, 4>(v.columns);  // 8 and 16 are slower for 7 and 27 entries, in few and in many levels
-    case 2: return fixed<lower, 2, 4>(v.columns);
+    // 8 and 16 are slower for 7 and 27 entries, in few and in many levels.
+    case 1: return few ? fixed<lower, 1, 3>(v.columns) : fixed<lower, 1, 4>(v.columns);
+    case 2: return few ? fixed<lower, 2, 3>(v.columns) : fixed<lower, 2, 4>(v.columns);
     case 3: return fixed<lower, 3, 3>(v.columns);
     case 4: return fixed<lower, 4, 4>(v.columns);
     case 5: return fixed<lower, 5, 3>(v.columns);

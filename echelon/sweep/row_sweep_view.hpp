@@ -29,6 +29,7 @@ struct RowSweepView {
   int columns = 1;  // vectors that are swept together, 1, 2 or 4; blocks of more than 8 one by one
   int block = 1;
   bool lower = true;
+  double mean_entries = 0;              // of a row
   const std::int64_t* start = nullptr;  // by sweep position, as in triangles.hpp
   const std::int32_t* distance = nullptr;
   const double* values = nullptr;
