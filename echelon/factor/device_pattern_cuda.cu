@@ -17,6 +17,7 @@ constexpr int threads_a_block = 256;
 /// Of kernels that end in sums of all threads.
 constexpr std::int64_t most_blocks = 1056;
 constexpr int lanes_a_row = 8;
+constexpr std::int64_t far_part = 16;
 
 unsigned blocks_for(std::int64_t threads) {
   return static_cast<unsigned>((threads + threads_a_block - 1) / threads_a_block);
@@ -28,7 +29,7 @@ unsigned few_blocks_for(std::int64_t threads) {
 /// A row a thread; columns ascend, so the diagonal is found by halving.
 __global__ void count_kernel(CutView v, PatternFacts* facts) {
   const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
-  int missing = 0, longest = 0, chained = 0;
+  int missing = 0, longest = 0, chained = 0, scattered = 0;
   for (std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; i < v.A.rows; i += step) {
     const std::int64_t begin = v.A.start[i], end = v.A.start[i + 1];
     std::int64_t low = begin, high = end;
@@ -41,7 +42,9 @@ __global__ void count_kernel(CutView v, PatternFacts* facts) {
       }
     }
     missing += low == end || v.A.column[low] != i;
-    chained += low > begin && v.A.column[low - 1] == i - 1;
+    const std::int64_t before = low > begin ? i - v.A.column[low - 1] : 0;
+    chained += before == 1;
+    scattered += before * far_part > v.A.rows;
     longest = max(longest, static_cast<int>(end - begin));
     v.lower_start[i + 1] = low - begin;
     if (i == 0) v.lower_start[0] = 0;
@@ -49,10 +52,12 @@ __global__ void count_kernel(CutView v, PatternFacts* facts) {
   longest = __reduce_max_sync(~0u, longest);
   missing = __reduce_add_sync(~0u, missing);
   chained = __reduce_add_sync(~0u, chained);
+  scattered = __reduce_add_sync(~0u, scattered);
   if (threadIdx.x % 32 != 0) return;
   atomicMax(&facts->longest, longest);
   if (missing > 0) atomicAdd(&facts->missing, missing);
   if (chained > 0) atomicAdd(&facts->chained, chained);
+  if (scattered > 0) atomicAdd(&facts->scattered, scattered);
 }
 
 /// A row a group of lanes.

@@ -50,6 +50,7 @@ DeviceTriangles cut_on_device(const PatternView& A, std::int64_t entries, SweepS
   view.lower_distance = made.lower.distance.data();
   view.upper_distance = made.upper.distance.data();
   pattern_kernels()->cut(device.index, view);
+  made.lower.scattered = made.upper.scattered = 2 * std::int64_t{facts.scattered} > A.rows;
   made.lower.mean_entries = static_cast<double>(facts.below) / static_cast<double>(A.rows);
   made.upper.mean_entries = static_cast<double>(above) / static_cast<double>(A.rows);
   if (tickets_by_depth(wanted, facts.chained, A.rows)) order_by_depth(made, A.rows, device);

@@ -13,6 +13,8 @@
 namespace echelon {
 
 constexpr int row_factor_warps = 4;
+/// That a processor holds: no fewer, so that registers suffice.
+constexpr int row_factor_blocks(int b, int together) { return (b >= 5 ? 3 : 4) + (together <= 2 ? 1 : 0); }
 
 /// A warp's memory: a block and two to judge it by, the swaps of rows, what meets the row, then its values and columns.
 struct RowRoom {
@@ -23,7 +25,8 @@ struct RowRoom {
   ECHELON_FN static std::int64_t row_bytes(int b, int entries) { return 8ll * entries * b * b + (entries + 1) / 2 * 8; }
 };
 
-template <int B>
+/// `Together` blocks of U are asked for at once.
+template <int B, int Together = 8>
 class RowFactorWarp {
  public:
   static constexpr int fixed_b = B > 0 ? B : 1;
@@ -52,7 +55,7 @@ class RowFactorWarp {
     scatter();
     y_ = 1;
     if constexpr (B > 1) {
-      BlockElimination<B> elimination(v_, row_, pairs_);
+      BlockElimination<B, Together> elimination(v_, row_, pairs_);
       if (!elimination.run(y_)) return false;
     } else {
       for (int r = lane_; B == 0 && r < b_; r += 32) estimate(row_.user)[r] = 1;
@@ -75,19 +78,38 @@ class RowFactorWarp {
     row_.below = static_cast<int>(f_.lower_start[row_.i + 1] - row_.lower);
     row_.above = static_cast<int>(f_.upper_start[upper_place(row_.i) + 1] - row_.upper);
     row_.count = row_.below + 1 + row_.above;
+    begin_ = f_.A.row_start[row_.user];
+    entries_ = static_cast<int>(f_.A.row_start[row_.user + 1] - begin_);
+    scale_ = v_.known.scale[row_.user];
+    nonfinite_ = v_.known.nonfinite[row_.user];
     unsigned char* at = row_.count <= v_.entries_in_shared ? shared_row_ : scratch_;
     row_.w = reinterpret_cast<double*>(at);
     row_.column = reinterpret_cast<std::int32_t*>(row_.w + row_.count * bb_);
+    // Asked for before the columns are waited for.
+    double first[2] = {0, 0};
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      if (same() && lane_ + 32 * n < entries_ * bb_) first[n] = f_.A.values[begin_ * bb_ + lane_ + 32 * n];
+    }
     const auto i = static_cast<std::int32_t>(row_.i);
     for (int n = lane_; n < row_.count; n += 32) {
       row_.column[n] = n < row_.below    ? i - below()[row_.lower + n]
                        : n == row_.below ? i
                                          : i + above()[row_.upper + n - row_.below - 1];
     }
-    const bool same = !f_.grown && !f_.order;
-    for (int n = lane_; n < row_.count * bb_ && !same; n += 32) row_.w[n] = 0;
+    if (same()) {
+#pragma unroll
+      for (int n = 0; n < 2; ++n) {
+        if (lane_ + 32 * n < entries_ * bb_) row_.w[lane_ + 32 * n] = first[n];
+      }
+    } else {
+      for (int n = lane_; n < row_.count * bb_; n += 32) row_.w[n] = 0;
+    }
     __syncwarp();
   }
+
+  /// The row of A has the factors' pattern.
+  __device__ bool same() const { return !f_.grown && !f_.order; }
 
   /// Where in the row an entry of A belongs.
   __device__ int target(std::int64_t entry) const {
@@ -96,24 +118,20 @@ class RowFactorWarp {
   }
 
   __device__ void scatter() {
-    const std::int64_t begin = f_.A.row_start[row_.user];
-    const int entries = static_cast<int>(f_.A.row_start[row_.user + 1] - begin);
-    const double* from = f_.A.values + begin * bb_;
-    if (!f_.grown && !f_.order) {
-      for (int n = lane_; n < entries * bb_; n += 32) row_.w[n] = from[n];
+    const double* from = f_.A.values + begin_ * bb_;
+    if (same()) {
+      for (int n = lane_ + 64; n < entries_ * bb_; n += 32) row_.w[n] = from[n];
     } else if constexpr (B > 1) {
-      for (int base = 0; base < entries; base += most_pairs) {
-        const int some = entries - base < most_pairs ? entries - base : most_pairs;
-        for (int n = lane_; n < some; n += 32) pairs_[n] = static_cast<std::uint32_t>(target(begin + base + n));
+      for (int base = 0; base < entries_; base += most_pairs) {
+        const int some = entries_ - base < most_pairs ? entries_ - base : most_pairs;
+        for (int n = lane_; n < some; n += 32) pairs_[n] = static_cast<std::uint32_t>(target(begin_ + base + n));
         __syncwarp();
         for (int n = lane_; n < some * bb_; n += 32) row_.w[pairs_[n / bb_] * bb_ + n % bb_] = from[base * bb_ + n];
         __syncwarp();
       }
     } else {
-      for (int n = lane_; n < entries * bb_; n += 32) row_.w[target(begin + n / bb_) * bb_ + n % bb_] = from[n];
+      for (int n = lane_; n < entries_ * bb_; n += 32) row_.w[target(begin_ + n / bb_) * bb_ + n % bb_] = from[n];
     }
-    scale_ = v_.known.scale[row_.user];
-    nonfinite_ = v_.known.nonfinite[row_.user] != 0;
     if (nonfinite_ && lane_ == 0) note_nonfinite_row(v_.status, pivot().place);
     __syncwarp();
     if (f_.rules.shift > 0) {
@@ -275,7 +293,7 @@ class RowFactorWarp {
     }
   }
 
-  __device__ RowPivot pivot() const { return {{row_.i, row_.user * b_}, scale_, nonfinite_}; }
+  __device__ RowPivot pivot() const { return {{row_.i, row_.user * b_}, scale_, nonfinite_ != 0}; }
   __device__ void note_change(double change) { change_ = change > change_ ? change : change_; }
   /// y of a row, by the user's number, as the upper sweep reads it.
   __device__ double* estimate(std::int64_t user) const { return v_.estimate + user * b_; }
@@ -287,14 +305,17 @@ class RowFactorWarp {
   double* room_;
   std::uint32_t* pairs_ = nullptr;
   RowInHand row_;
+  std::int64_t begin_ = 0;  // of the row of A
+  int entries_ = 0;
   double scale_ = 0, change_ = 0, y_ = 1;
-  bool nonfinite_ = false;
+  std::uint8_t nonfinite_ = 0;
 };
 
-template <int B>
-__global__ void __launch_bounds__(row_factor_warps * 32) row_factor_kernel(const __grid_constant__ RowFactorView v) {
+template <int B, int Together>
+__global__ void __launch_bounds__(row_factor_warps * 32, row_factor_blocks(B, Together))
+    row_factor_kernel(const __grid_constant__ RowFactorView v) {
   extern __shared__ __align__(16) unsigned char memory[];
-  RowFactorWarp<B> warp(v, memory);
+  RowFactorWarp<B, Together> warp(v, memory);
   for (;;) {
     unsigned ticket = 0;
     if (threadIdx.x % 32 == 0) ticket = atomicAdd(&v.status->ticket, 1u);

@@ -20,6 +20,7 @@ constexpr int always_shared_entries = 32;
 
 /// Entries and rows are kept in 16 bits where blocks of two rows are brought together.
 constexpr int longest_fixed_row = 65535;
+constexpr int short_row = 9;
 constexpr std::int64_t most_words = std::int64_t{1} << 32;
 constexpr int scan_threads = 1024;
 
@@ -76,19 +77,29 @@ Chosen scalar_rows() {
   return {scalar_row_factor_kernel<G, C>, scalar_row_threads, ScalarRowLane<G, C>::rows_a_warp};
 }
 
+/// Few blocks of two short rows meet: fewer registers, more rows under way.
+template <int B>
+Chosen block_rows(bool is_short) {
+  Kernel kernel = row_factor_kernel<B, 8>;
+  if constexpr (B > 1) {
+    if (is_short) kernel = row_factor_kernel<B, 2>;
+  }
+  return {kernel, row_factor_warps * 32, 1};
+}
+
 Chosen chosen(const RowFactorView& v) {
   if (v.words) return v.longest < 8 ? scalar_rows<8, 4>() : v.longest < 16 ? scalar_rows<16, 8>() : scalar_rows<32, 8>();
-  const auto rows = [](Kernel kernel) { return Chosen{kernel, row_factor_warps * 32, 1}; };
+  const bool is_short = v.longest <= short_row;
   switch (v.longest > longest_fixed_row ? 0 : v.rows.A.block) {
-    case 1: return rows(row_factor_kernel<1>);
-    case 2: return rows(row_factor_kernel<2>);
-    case 3: return rows(row_factor_kernel<3>);
-    case 4: return rows(row_factor_kernel<4>);
-    case 5: return rows(row_factor_kernel<5>);
-    case 6: return rows(row_factor_kernel<6>);
-    case 7: return rows(row_factor_kernel<7>);
-    case 8: return rows(row_factor_kernel<8>);
-    default: return rows(row_factor_kernel<0>);
+    case 1: return block_rows<1>(false);
+    case 2: return block_rows<2>(is_short);
+    case 3: return block_rows<3>(is_short);
+    case 4: return block_rows<4>(is_short);
+    case 5: return block_rows<5>(is_short);
+    case 6: return block_rows<6>(is_short);
+    case 7: return block_rows<7>(is_short);
+    case 8: return block_rows<8>(is_short);
+    default: return block_rows<0>(false);
   }
 }
 

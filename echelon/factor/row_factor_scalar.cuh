@@ -14,8 +14,9 @@
 namespace echelon {
 
 constexpr int scalar_row_threads = 128;
-/// Blocks of threads that a processor holds: registers for 28 and 20 warps.
-constexpr int scalar_row_blocks(int entries_at_once) { return entries_at_once <= 4 ? 7 : 5; }
+/// Blocks of threads that a processor holds: registers for 20 and 16 warps. With fewer, what they
+/// cannot hold goes to memory, whose first-level cache every acquire empties.
+constexpr int scalar_row_blocks(int entries_at_once) { return entries_at_once <= 4 ? 5 : 4; }
 
 template <int G, int C>
 class ScalarRowLane {
@@ -53,17 +54,21 @@ class ScalarRowLane {
       entries_of_A = static_cast<int>(f_.A.row_start[user_ + 1] - begin_of_A);
       kind_ = e_ < below_ ? lower : e_ == below_ ? diagonal : e_ < count_ ? upper : e_ == count_ ? estimate : nothing;
     }
+    if (kind_ == diagonal) {
+      scale_ = v_.known.scale[user_];
+      nonfinite_ = v_.known.nonfinite[user_] != 0;
+    }
     column_ = i_;
     if (kind_ == lower) column_ = i_ - static_cast<const std::int32_t*>(f_.lower_distance)[lower_ + e_];
     if (kind_ == upper) column_ = i_ + above()[upper_ + e_ - below_ - 1];
-    load_row(begin_of_A, entries_of_A);
-    if (kind_ == estimate) w_ = 1;
-    if (kind_ == diagonal) open_diagonal();
     if (kind_ == lower) {
       begin_k_ = f_.upper_start[last_ - column_];
       entries_k_ = static_cast<int>(f_.upper_start[last_ - column_ + 1] - begin_k_);
     }
+    load_row(begin_of_A, entries_of_A);
     look_up();
+    if (kind_ == estimate) w_ = 1;
+    if (kind_ == diagonal) open_diagonal();
   }
 
   /// Asks once for what is missing. All lanes; true when one of the warp's rows has gone on.
@@ -121,8 +126,6 @@ class ScalarRowLane {
   }
 
   __device__ void open_diagonal() {
-    scale_ = v_.known.scale[user_];
-    nonfinite_ = v_.known.nonfinite[user_] != 0;
     if (nonfinite_) note_nonfinite_row(v_.status, pivot().place);
     if (f_.rules.shift > 0) {
       PivotWorkspace<double> work;
@@ -132,27 +135,32 @@ class ScalarRowLane {
     }
   }
 
-  /// Where the words of the next C rows k are that this lane needs. All lanes; only rows that `go_on` change. A lane has an
-  /// entry of U(k), finds its column among the row's, and tells that lane through shared memory.
+  /// Where the words of the next C rows k are that this lane needs. All lanes; only rows that `go_on` change. The entries of
+  /// all U(k) are dealt out to the lanes; who has one finds its column among the row's and tells that lane through shared
+  /// memory.
   __device__ void look_up(bool go_on = true) {
-    std::int32_t wanted[C];
-    std::int64_t begin[C];
+    int ends[C];  // of the entries of the U(k), one after the other
     __syncwarp();
 #pragma unroll
     for (int t = 0; t < C; ++t) {
-      const int from = (first_ + base_ + t) % 32;
-      const std::int32_t k = __shfl_sync(~0u, column_, from);
-      begin[t] = __shfl_sync(~0u, begin_k_, from);
-      const int entries = __shfl_sync(~0u, entries_k_, from);
-      wanted[t] = -1;
-      if (go_on && open_ && base_ + t < below_ && e_ < entries) wanted[t] = k + above()[begin[t] + e_];
+      const int entries = __shfl_sync(~0u, entries_k_, (first_ + base_ + t) % 32);
+      ends[t] = (t > 0 ? ends[t - 1] : 0) + (go_on && open_ && base_ + t < below_ ? entries : 0);
       found_[t * 32] = no_entry;
     }
     __syncwarp();
+    for (int n = e_; __any_sync(~0u, n - e_ < ends[C - 1]); n += G) {
+      int t = 0, start = 0;
 #pragma unroll
-    for (int t = 0; t < C; ++t) {
-      const int place = find(wanted[t]);
-      if (place >= 0) found_[t * 32 + place - e_] = static_cast<unsigned char>(e_);
+      for (int before = 0; before + 1 < C; ++before) {
+        if (n >= ends[before]) t = before + 1, start = ends[before];
+      }
+      const int from = (first_ + base_ + t) % 32;
+      const std::int32_t k = __shfl_sync(~0u, column_, from);
+      const std::int64_t begin = __shfl_sync(~0u, begin_k_, from);
+      std::int32_t wanted = -1;
+      if (n < ends[C - 1]) wanted = k + above()[begin + n - start];
+      const int place = find(wanted);
+      if (place >= 0) found_[t * 32 + place - e_] = static_cast<unsigned char>(n - start);
     }
     __syncwarp();
     unsigned needed = 0;
@@ -160,10 +168,11 @@ class ScalarRowLane {
     for (int t = 0; t < C; ++t) {
       const int at = base_ + t, from = (first_ + at) % 32;
       const std::int32_t k = __shfl_sync(~0u, column_, from);
+      const std::int64_t begin = __shfl_sync(~0u, begin_k_, from);
       const unsigned char entry = found_[t * 32];
       if (!go_on || !open_ || at >= below_) continue;
       const bool has = kind_ <= upper && e_ > at && entry != no_entry;
-      if (has) where_[t] = static_cast<unsigned>(v_.first_upper + begin[t] + entry);
+      if (has) where_[t] = static_cast<unsigned>(v_.first_upper + begin + entry);
       if (e_ == at) where_[t] = static_cast<unsigned>(k);
       if (kind_ == estimate) where_[t] = static_cast<unsigned>(v_.first_estimate + k);
       if (has || e_ == at || kind_ == estimate) needed |= 1u << t;

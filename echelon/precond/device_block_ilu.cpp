@@ -202,6 +202,7 @@ struct DeviceBlockIlu::Impl {
     v.block = block;
     v.lower = is_lower;
     v.mean_entries = triangle.mean_entries;
+    v.scattered = triangle.scattered;
     v.start = triangle.start.data();
     v.distance = triangle.distance.data();
     v.values = triangle.values.data();

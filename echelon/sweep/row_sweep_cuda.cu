@@ -33,7 +33,9 @@ Chosen chosen(const RowSweepView& v) {
   const bool few = v.mean_entries <= few_entries;
   switch (v.block) {
     // 8 and 16 are slower for 7 and 27 entries, in few and in many levels.
-    case 1: return few ? fixed<lower, 1, 3>(v.columns) : fixed<lower, 1, 4>(v.columns);
+    case 1:
+      if (few && v.scattered) return fixed<lower, 1, 2>(v.columns);  // what is asked for is there, more rows count
+      return few ? fixed<lower, 1, 3>(v.columns) : fixed<lower, 1, 4>(v.columns);
     case 2: return few ? fixed<lower, 2, 3>(v.columns) : fixed<lower, 2, 4>(v.columns);
     case 3: return fixed<lower, 3, 3>(v.columns);
     case 4: return fixed<lower, 4, 4>(v.columns);

@@ -30,6 +30,7 @@ struct RowSweepView {
   int block = 1;
   bool lower = true;
   double mean_entries = 0;              // of a row
+  bool scattered = false;               // rows wait for none that is near
   const std::int64_t* start = nullptr;  // by sweep position, as in triangles.hpp
   const std::int32_t* distance = nullptr;
   const double* values = nullptr;
