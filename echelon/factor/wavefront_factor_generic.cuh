@@ -194,6 +194,7 @@ __global__ void __launch_bounds__((generic_warps + serving_warps) * 32)
     } else {
       FactorAnything<T>(tile).run();
     }
+    __syncwarp();
     __syncthreads();
     if (tile.frame().stop != no_level) return;
   }

@@ -142,12 +142,14 @@ struct TileWork {
   __device__ bool take() const {
     TileFrame& f = frame();
     const TileView& tiles = v.vector.tiles;
+    __syncwarp();  // lanes that served alone come back: the barrier wants whole warps
     __syncthreads();
     if (threadIdx.x == 0) {
       f.tile = static_cast<int>(atomicAdd(&v.status->ticket, 1u));
       f.stop = no_level;
       if (f.tile < tiles.count) f.own = tiles.tiles[f.tile];
     }
+    __syncwarp();
     __syncthreads();
     if (f.tile >= tiles.count) return false;
     for (int n = threadIdx.x; n < part.near_count; n += blockDim.x) {
