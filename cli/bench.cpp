@@ -6,6 +6,7 @@
 #include "bench/measure/shapes.hpp"
 #include "cli/bench_cuda.hpp"
 #include "cli/bench_frame.hpp"
+#include "cli/bench_trisolve.hpp"
 #include "cli/commands.hpp"
 #include "cli/machine_info.hpp"
 #include "echelon/base/threads.hpp"
@@ -31,6 +32,7 @@ int rounds_of(const BenchOptions& options) {
 
 int run_bench(const BenchOptions& options, const std::vector<std::string>& arguments) {
   if (!options.from.empty()) return show_again(options);
+  if (options.kind == "trisolve") return run_bench_trisolve(options, arguments);
   if (options.backend == "cuda") return run_bench_cuda(options, arguments);
   const auto cases = chosen_cases(bench::shapes(options.kind, options.small), options);
   // A comparison of our own methods has no contenders.

@@ -13,6 +13,7 @@
 #include "cli/bench_cuda_matrices.hpp"
 #include "cli/bench_cuda_text.hpp"
 #include "cli/bench_methods_figure.hpp"
+#include "cli/bench_trisolve.hpp"
 #include "echelon/report/table.hpp"
 
 namespace echelon::cli {
@@ -115,6 +116,7 @@ void put(BarPlot& plot, BarPlot::Group& group, const std::string& name, double v
 std::string bench_table(const BenchReport& report) {
   if (report.kind == "convergence") return convergence_table(report);
   if (report.backend.kind == "cuda" && report.kind == "solver") return cuda_solver_table(report);
+  if (report.kind == "trisolve") return trisolve_table(report);
   if (report.kind == "block") return block_table(report);
   if (report.kind == "matrices") return matrices_table(report);
   if (report.backend.kind == "cuda") return cuda_table(report) + "\n" + cuda_means(report);
@@ -170,6 +172,7 @@ BarPlot bench_plot(const BenchReport& report) {
 }
 
 std::string bench_svg(const BenchReport& report) {
+  if (report.kind == "trisolve") return trisolve_svg(report);
   if (report.kind == "convergence") return panel_svg(methods_figure(report));
   return report.backend.kind == "cuda" ? cuda_figure(report) : bar_svg(bench_plot(report));
 }

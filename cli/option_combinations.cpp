@@ -53,7 +53,8 @@ void check_combination(const SolveOptions& o, const Given& given) {
     check_problem(o, given);
   }
   const bool factors = o.pc == "auto" || find_preconditioner(o.pc).takes_ilu_options;
-  for (const char* name : {"--fill", "--shift", "--ordering", "--schedule", "--factor-precision"}) {
+  for (const char* name :
+       {"--fill", "--shift", "--ordering", "--schedule", "--factor-precision", "--trisolve", "--scale-matrix"}) {
     if (given(name) && !factors) refuse(fmt::format("{} is for factorizations; --pc {} has none", name, o.pc));
   }
   if (given("--factor-sweeps") && o.pc != "parilu" && o.pc != "parilut")
@@ -64,6 +65,14 @@ void check_combination(const SolveOptions& o, const Given& given) {
     refuse("--pc parilut needs blocks of size 1");
   if (o.pc == "mcilu" && given("--ordering") && o.ordering != "colours" && o.ordering != "random-colours")
     refuse(fmt::format("--pc mcilu is ILU in the order of a colouring: colours or random-colours; got {}", o.ordering));
+  const bool iterates = o.trisolve == "jacobi" || o.trisolve == "neumann" || o.trisolve == "auto";
+  for (const char* name : {"--sweeps", "--trisolve-form", "--damping", "--jacobi-block", "--scale-factors", "--guard"}) {
+    if (given(name) && !iterates) refuse(fmt::format("{} needs --trisolve jacobi, neumann or auto", name));
+  }
+  if (o.trisolve == "neumann" && (o.damping != 1 || o.jacobi_block > 1))
+    refuse("--damping and --jacobi-block are for --trisolve jacobi");
+  if (o.jacobi_block > 1 && o.damping != 1) refuse("--jacobi-block has no damping: give one of them");
+  if (o.match_rows && o.scale_matrix != "none") refuse("--match-rows scales the matrix already: leave --scale-matrix out");
   if (o.match_rows && o.pc != "ilu" && o.pc != "auto")
     refuse(fmt::format("--match-rows is for --pc ilu; got --pc {}", o.pc));
   if (o.match_rows && o.solver == "cg") refuse("--match-rows takes the symmetry away that --solver cg needs");
@@ -93,11 +102,13 @@ void check_combination(const BenchOptions& o, const Given& given) {
   } else if (o.kind == "block" || o.kind == "matrices") {
     refuse(fmt::format("{} needs --backend cuda", o.kind));
   }
+  if (given("--spy") && o.kind != "trisolve") refuse("--spy is for trisolve");
+  if (o.kind == "trisolve" && o.backend == "cuda") refuse("trisolve runs on the host");
   if (given("--matrices") && o.kind != "block" && o.kind != "matrices") refuse("--matrices is for block and matrices");
   if (o.kind == "matrices" && given("--plot")) refuse("matrices has no picture; its table is printed");
   if (o.kind == "matrices" && o.from.empty() && o.matrices.empty())
     refuse("matrices needs --matrices DIR, a folder of files");
-  const std::pair<const char*, std::string> files[] = {{"--json", o.json}, {"--plot", o.plot}};
+  const std::pair<const char*, std::string> files[] = {{"--json", o.json}, {"--plot", o.plot}, {"--spy", o.spy}};
   check_files(files, 0);
 }
 

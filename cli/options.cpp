@@ -30,7 +30,7 @@ constexpr double unbounded = std::numeric_limits<double>::infinity();
 const Words commands = {"solve", "check", "bench", "selftest", "info"};
 const Words later_commands = {"hpcg", "cavity", "elastic", "artery", "cfd"};
 /// Options of the interface whose methods come later: recognised, never silently taken.
-const Words later_options = {"--drop", "--lfil", "--sweeps", "--tune", "--on-gpu-error"};
+const Words later_options = {"--drop", "--lfil", "--tune", "--on-gpu-error"};
 
 CLI::Validator words(const Words& have, const Words& later = {}) {
   return CLI::Validator([=](std::string& text) { return check_word(text, have, later); }, "");
@@ -169,7 +169,30 @@ void add_solver_options(CLI::App& app, SolveOptions& o) {
       ->type_name("S");
 }
 
-void add_preconditioner_options(CLI::App& app, SolveOptions& o, std::string& trisolve) {
+void add_trisolve_options(CLI::App& app, SolveOptions& o) {
+  const char* group = "Preconditioner";
+  const auto word = [&](const char* name, std::string& value, const char* help, const Words& have, const Words& later = {}) {
+    app.add_option(name, value, help)->check(words(have, later))->group(group)->type_name("WORD");
+  };
+  word("--trisolve", o.trisolve, "triangular systems: exact sweeps, jacobi or neumann iterations, or auto: what is faster",
+       {"exact", "jacobi", "neumann", "auto"}, {"randomized"});
+  app.add_option("--sweeps", o.sweeps, "of the iteration, for each triangle")
+      ->check(integer(1, 100'000))
+      ->group(group)
+      ->type_name("K");
+  word("--trisolve-form", o.trisolve_form, "of jacobi: noncompact or compact", {"noncompact", "compact"});
+  app.add_option("--damping", o.damping, "of jacobi")->check(number(1e-3, 1))->group(group)->type_name("W");
+  app.add_option("--jacobi-block", o.jacobi_block, "block jacobi: so many consecutive rows are solved exactly")
+      ->check(integer(1, 1'000'000))
+      ->group(group)
+      ->type_name("M");
+  word("--scale-factors", o.scale_factors, "Ruiz scaling before iterating: none, lower, upper or both",
+       {"none", "lower", "upper", "both"});
+  word("--scale-matrix", o.scale_matrix, "factor the matrix as it is, or after ruiz scaling", {"none", "ruiz"});
+  word("--guard", o.guard, "on: exact sweeps take over where the iteration would diverge; off is for study", {"on", "off"});
+}
+
+void add_preconditioner_options(CLI::App& app, SolveOptions& o) {
   const char* group = "Preconditioner";
   const auto have = preconditioner_words();
   app.add_option("--pc", o.pc, fmt::format("{}; auto says what it chose and why", fmt::join(have, ", ")))
@@ -199,10 +222,7 @@ void add_preconditioner_options(CLI::App& app, SolveOptions& o, std::string& tri
       ->check(words({"auto", "sequential", "levels", "point-to-point"}))
       ->group(group)
       ->type_name("WORD");
-  app.add_option("--trisolve", trisolve, "exact")
-      ->check(words({"exact"}, {"jacobi", "neumann", "randomized", "auto"}))
-      ->group(group)
-      ->type_name("WORD");
+  add_trisolve_options(app, o);
   app.add_option("--factor-precision", o.factor_precision, "how factors on a grid are kept: fp64, fp32, bf16 or fp16")
       ->check(words({"fp64", "fp32", "bf16", "fp16"}))
       ->group(group)
@@ -232,16 +252,17 @@ Words bench_kinds() {
   auto kinds = bench::kinds();
   kinds.emplace_back("block");
   kinds.emplace_back("matrices");
+  kinds.emplace_back("trisolve");
   return kinds;
 }
 
 void add_bench_options(CLI::App& app, BenchOptions& o) {
   const auto all = CLI::MultiOptionPolicy::TakeAll;
-  app.add_option(
-         "kind", o.kind,
-         "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC(0), IC(1); on a GPU also "
-         "block: analysis, ILU(0) and sweeps of block CSR; matrices: files solved there and on the host")
-      ->check(words(bench_kinds(), {"dbsr", "trisolve"}))
+  app.add_option("kind", o.kind,
+                 "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC(0), IC(1); trisolve: "
+                 "exact and iterated triangular solves; on a GPU also "
+                 "block: analysis, ILU(0) and sweeps of block CSR; matrices: files solved there and on the host")
+      ->check(words(bench_kinds(), {"dbsr"}))
       ->required()
       ->type_name("KIND");
   app.add_option("--backend", o.backend, "host, or cuda: sweeps, set-up and solves on the first GPU beside cuSPARSE")
@@ -281,6 +302,7 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
   app.add_option("--commit", o.commit, "of the program, when there is no repository around it")->type_name("HASH");
   app.add_option("--json", o.json, "write the report; - is standard output")->type_name("FILE");
   app.add_option("--plot", o.plot, "draw the times beside the contenders as SVG")->type_name("FILE");
+  app.add_option("--spy", o.spy, "trisolve: draw the pattern of L+U of the last case as SVG")->type_name("FILE");
   app.add_flag("-q,--quiet", o.quiet, "print nothing but errors");
   app.footer("Exit status: 0 when every listed shape was measured, 1 when one is missing.");
 }
@@ -330,7 +352,6 @@ void refuse_unknown_command(const Words& arguments) {
 
 Options parse(std::vector<std::string> arguments) {
   Options options;
-  std::string trisolve = "exact";
   CLI::App app{"Echelon: incomplete-LU preconditioners, triangular sweeps and solvers", "echelon"};
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
   app.get_formatter()->column_width(34);
@@ -341,7 +362,7 @@ Options parse(std::vector<std::string> arguments) {
   auto* solve = app.add_subcommand("solve", "solve one linear system: a built-in problem or a matrix file");
   add_system_options(*solve, options.solve);
   add_solver_options(*solve, options.solve);
-  add_preconditioner_options(*solve, options.solve, trisolve);
+  add_preconditioner_options(*solve, options.solve);
   add_output_options(*solve, options.solve);
   solve->footer(solve_examples);
 

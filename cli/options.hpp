@@ -49,6 +49,10 @@ struct SolveOptions {
   double fill_limit = 2;
   std::string factor_precision = "fp64";
   std::string schedule = "auto";
+  std::string trisolve = "exact", trisolve_form = "noncompact", scale_factors = "none", guard = "on";
+  int sweeps = 40, jacobi_block = 1;
+  double damping = 1;
+  std::string scale_matrix = "none";
   bool match_rows = false;
   bool strict = false;
 
@@ -82,6 +86,7 @@ struct BenchOptions {
   std::string machine, commit;
   std::string from;  // an earlier run's report: shown again, nothing is measured
   std::string json, plot;
+  std::string spy;  // of trisolve
   bool quiet = false;
 };
 

@@ -27,6 +27,22 @@ namespace {
 /// Throws with the reason when there is no GPU.
 Device chosen_device(const std::string& backend) { return backend == "cuda" ? Device::cuda() : Device::host(); }
 
+TrisolveOptions trisolve_options(const SolveOptions& options) {
+  TrisolveOptions trisolve;
+  const auto take = [](const std::string& text, auto& value, auto... all) {
+    ((word(all) == text ? void(value = all) : void()), ...);
+  };
+  take(options.trisolve, trisolve.method, Trisolve::exact, Trisolve::jacobi, Trisolve::neumann, Trisolve::automatic);
+  take(options.trisolve_form, trisolve.form, JacobiForm::noncompact, JacobiForm::compact);
+  take(options.scale_factors, trisolve.scaling, FactorScaling::none, FactorScaling::lower, FactorScaling::upper,
+       FactorScaling::both);
+  trisolve.sweeps = options.sweeps;
+  trisolve.damping = options.damping;
+  trisolve.rows_a_block = options.jacobi_block;
+  trisolve.guard = options.guard == "on";
+  return trisolve;
+}
+
 IluOptions ilu_options(const SolveOptions& options) {
   IluOptions ilu;
   ilu.fill = options.fill;
@@ -44,6 +60,8 @@ IluOptions ilu_options(const SolveOptions& options) {
     ilu.shift = ShiftPolicy::value;
     ilu.shift_value = std::stod(options.shift);
   }
+  ilu.trisolve = trisolve_options(options);
+  ilu.scale_matrix = options.scale_matrix == "ruiz";
   if (options.schedule == "sequential") ilu.schedule = SweepSchedule::sequential;
   if (options.schedule == "levels") ilu.schedule = SweepSchedule::levels;
   if (options.schedule == "point-to-point") ilu.schedule = SweepSchedule::point_to_point;

@@ -67,6 +67,18 @@ std::string preconditioner_text(const FactorReport& pc) {
   return text;
 }
 
+std::string trisolve_text(const TrisolveNote& note) {
+  if (note.used == "exact")
+    return fmt::format("exact ({} was asked for{})", note.asked, note.why.empty() ? "" : ": " + note.why);
+  std::string text = fmt::format("{}, {} and {} sweeps", note.used, note.lower.sweeps, note.upper.sweeps);
+  if (!note.form.empty()) text += ", " + note.form;
+  if (note.damping != 1) text += fmt::format(", damping {}", note.damping);
+  if (note.rows_a_block > 1) text += fmt::format(", blocks of {} rows", note.rows_a_block);
+  if (note.scaling != "none") text += fmt::format(", scaled: {}", note.scaling);
+  return text + fmt::format("; at most {:.1e} and {:.1e} of an error left{}", note.lower.left_over, note.upper.left_over,
+                            note.lower.probed || note.upper.probed ? " (probed)" : "");
+}
+
 /// "zero pivot in rows 3, 17, …"
 std::string pivot_text(const FactorReport& pc) {
   std::string rows;
@@ -113,6 +125,7 @@ std::string result_text(const RunReport& run, bool verbose) {
     add("form", result.cg_form.empty() ? fmt::format("{} product", result.product) : fmt::format("{} CG", result.cg_form));
     add("machine", fmt::format("{}, {}, {} threads", run.backend.name, run.backend.simd, run.backend.threads));
   }
+  if (pc.trisolve) add("triangular solves", trisolve_text(*pc.trisolve));
   for (const auto& remark : pc.remarks) add("note", remark);
   for (const auto& remark : result.remarks) add("note", remark);
   add("result", outcome_sentence(run));

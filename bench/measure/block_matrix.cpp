@@ -14,6 +14,7 @@
 #include "echelon/base/threads.hpp"
 #include "echelon/problem/matrix_check.hpp"
 #include "echelon/problem/matrix_market.hpp"
+#include "echelon/problem/projection.hpp"
 #include "echelon/schedule/rcm.hpp"
 
 namespace echelon::bench {
@@ -176,7 +177,12 @@ constexpr BlockShape generated[] = {
 
 }  // namespace
 
-BlockCsr<double> block_matrix(const BenchCase& one) { return one.file.empty() ? Generated(one).matrix() : from_file(one); }
+BlockCsr<double> block_matrix(const BenchCase& one) {
+  if (!one.file.empty()) return from_file(one);
+  if (one.problem == "projection") return std::move(problems::projection(one.grid).A);
+  if (one.problem == "random" || one.problem == "mesh") return Generated(one).matrix();
+  return to_block_csr(one.make());
+}
 
 std::vector<BenchCase> block_shapes(bool small) {
   std::vector<BenchCase> list;

@@ -3,6 +3,7 @@
 //   random  a stencil's pattern with the values of problems::random, its rows numbered as the case says
 //   mesh    one point in each cell, at a drawn place; coupled to those of the 26 cells around that are nearer than 1.5
 //           cells (about a dozen), as the nodes of a mesh are
+//   projection and the other built-in problems as they are, with natural numbering
 //   a file  the pattern, the diagonal completed; each diagonal value raised to twice the sum of its row, so that every
 //           contender has a factorization without repairs: the times are the pattern's
 #pragma once

@@ -161,7 +161,7 @@ class Ladder {
     try {
       M = on_gpu()            ? gpu_for(choice).make(choice)
           : choice.match_rows ? matched(choice.ilu)
-                              : find_preconditioner(choice.pc).make(matrix_for(choice), choice.ilu);
+                              : make_preconditioner(choice.pc, matrix_for(choice), choice.ilu);
     } catch (const Error& error) {
       // A rung too big for this machine is skipped; the same for a single choice is the user's to know.
       if (last || request_.wishes.pc != "auto" || exit_status(error.code()) != 3) throw;

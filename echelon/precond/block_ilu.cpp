@@ -177,6 +177,7 @@ void BlockIlu<T>::factor(const BlockCsr<T>& A) {
       },
       this->report);
   if (fixed_point_) report_sweeps();
+  solve_.choose(options_.trisolve, this->report);
   this->report.numeric_seconds = timer.seconds();
 }
 

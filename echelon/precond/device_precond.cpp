@@ -22,6 +22,8 @@ std::string host_only_everywhere(const AutoChoice& choice) {
   if (choice.pc != "none" && !factors(choice)) {
     return fmt::format("{} has no version for a GPU (none, ilu and ic have)", choice.pc);
   }
+  if (factors(choice) && choice.ilu.scale_matrix) return "a matrix scaled before it is factored has no version for a GPU";
+  if (factors(choice) && iterates(choice.ilu.trisolve)) return "iterated triangular solves have no version for a GPU";
   return "";
 }
 

@@ -34,13 +34,40 @@ void FactoredSolve<T>::plan(SweepSchedule schedule, int team) {
 
 template <class T>
 void FactoredSolve<T>::sweep(const T* r, T* x) const {
+  if (iterates_) {
+    iteration_.apply(r, x);
+  } else {
+    exact_sweep(r, x);
+  }
+}
+
+template <class T>
+void FactoredSolve<T>::choose(const TrisolveOptions& options, FactorReport& report) {
+  iterates_ = false;
+  report.trisolve.reset();
+  report.bytes -= counted_bytes_;
+  counted_bytes_ = 0;
+  if (options.method == Trisolve::exact || !report.ok) return;
+  if (options.method == Trisolve::automatic) {
+    TrisolveNote& note = report.trisolve.emplace();
+    note.asked = word(options.method);
+    note.why = "on the host one exact sweep reads the factors once, an iteration as often as it sweeps";
+    return;
+  }
+  iterates_ = iteration_.prepare(factors, options, report);
+  counted_bytes_ = iteration_.bytes();
+  report.bytes += counted_bytes_;
+}
+
+template <class T>
+void FactoredSolve<T>::exact_sweep(const T* r, T* x) const {
   sweeps_.run(factors, lower_plan_, upper_plan_, progress_, r, x);
 }
 
 template <class T>
 double FactoredSolve<T>::inverse_growth() {
   scratch_.fill(1);
-  sweep(scratch_.data(), scratch_.data());
+  exact_sweep(scratch_.data(), scratch_.data());
   T largest = 0, poison = 0;  // 0·x is NaN for what is not finite, and stays so in a sum
   for (const T value : scratch_) {
     largest = std::max(largest, magnitude(value));
@@ -119,6 +146,7 @@ void FactoredSolve<T>::describe(std::int64_t blocks_of_A, FactorReport& report) 
   const auto stored = factors.lower.entries() + factors.upper.entries() + factors.rows;
   report.fill_ratio = blocks_of_A > 0 ? static_cast<double>(stored) / static_cast<double>(blocks_of_A) : 1;
   report.bytes = factors.bytes() + lower_plan_.bytes() + upper_plan_.bytes() + scratch_.bytes() + sweeps_.bytes();
+  counted_bytes_ = 0;
 }
 
 template class FactoredSolve<double>;

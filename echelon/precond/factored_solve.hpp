@@ -9,6 +9,7 @@
 #include "echelon/matrix/block_csr.hpp"
 #include "echelon/precond/ilu.hpp"
 #include "echelon/schedule/run_plan.hpp"
+#include "echelon/sweep/iterated_triangles.hpp"
 #include "echelon/sweep/triangular_solve.hpp"
 
 namespace echelon {
@@ -27,7 +28,10 @@ class FactoredSolve {
   };
   /// Sizes are checked. One call at a time; allocates nothing.
   void apply(const Vector<T>& r, Vector<T>& z, const Orders& orders) const;
-  /// ‖(LU)⁻¹e‖∞, Inf when it is not finite.
+  /// After new values: whether `apply` iterates, or sweeps exactly because that was asked for, is faster, or the guard
+  /// foresees that the iteration diverges. The report gets the note and, for the last, a remark. Not to be moved afterwards.
+  void choose(const TrisolveOptions& options, FactorReport& report);
+  /// ‖(LU)⁻¹e‖∞ by exact sweeps, Inf when it is not finite.
   double inverse_growth();
 
   const SweepPlan& lower_plan() const { return lower_plan_; }
@@ -41,10 +45,14 @@ class FactoredSolve {
 
  private:
   void sweep(const T* r, T* x) const;
+  void exact_sweep(const T* r, T* x) const;
 
   SweepPlan lower_plan_, upper_plan_;
   mutable Progress progress_;
   TriangularSolve<T> sweeps_;
+  bool iterates_ = false;
+  mutable std::int64_t counted_bytes_ = 0;  // of the iteration, in the report
+  IteratedTriangles<T> iteration_;
   mutable Array<T> scratch_;  // one vector: the permuted right-hand side, and the growth estimate
 };
 

@@ -26,6 +26,7 @@ void check_options(const IluOptions& options) {
   const auto refuse = [](const char* what, double got, const char* legal) {
     throw Error(ErrorCode::bad_argument, fmt::format("ILU: {} is {}; legal are {}", what, got, legal));
   };
+  check_options(options.trisolve);
   if (options.fill < 0) refuse("the fill level", options.fill, "0, 1, 2, …");
   if (options.factor_sweeps < 0)
     refuse("the number of fixed-point sweeps", options.factor_sweeps, "0 (exact elimination), 1, 2, …");

@@ -13,6 +13,7 @@
 #include "echelon/matrix/operator.hpp"
 #include "echelon/matrix/struct_matrix.hpp"
 #include "echelon/schedule/sweep_schedule.hpp"
+#include "echelon/sweep/trisolve_options.hpp"
 
 namespace echelon {
 
@@ -51,6 +52,10 @@ struct IluOptions {
   /// On structured grids: how the factors are kept, once computed in the matrix' precision. Sweeps compute in that of the
   /// vectors and read half or a quarter of the bytes.
   Stored precision = Stored::fp64;
+  /// Of factors of block CSR matrices (those on a structured grid are made from block CSR when it is not exact).
+  TrisolveOptions trisolve = {};
+  /// Factor R⁻¹ A C⁻¹, equilibrated, instead of A (precond/scaled_precond.hpp). Of preconditioners made by name.
+  bool scale_matrix = false;
 };
 
 template <class T>

@@ -92,6 +92,7 @@ class ParIlut final : public Ilu<T>::Impl {
         },
         about);
     describe(A);
+    solve_.choose(options_.trisolve, about);
     about.numeric_seconds = timer.seconds();
   }
 

@@ -6,6 +6,7 @@
 #include "echelon/base/error.hpp"
 #include "echelon/matrix/traits.hpp"
 #include "echelon/precond/jacobi.hpp"
+#include "echelon/precond/scaled_precond.hpp"
 
 namespace echelon {
 namespace {
@@ -32,7 +33,7 @@ Made make_jacobi(const MatrixRef& A, const IluOptions&) {
 
 /// The stencil body keeps the grid's order and has schedules of its own; what asks for others is factored as block CSR.
 bool stays_on_grid(const IluOptions& options) {
-  return options.ordering == Ordering::natural && options.factor_sweeps == 0 &&
+  return options.ordering == Ordering::natural && options.factor_sweeps == 0 && !iterates(options.trisolve) &&
          (options.schedule == SweepSchedule::automatic || options.schedule == SweepSchedule::sequential);
 }
 
@@ -107,6 +108,19 @@ const Operator<double>& as_operator(const MatrixRef& A) {
 }
 
 std::span<const PrecondEntry> preconditioners() { return entries; }
+
+Made make_preconditioner(const std::string& name, const MatrixRef& A, const IluOptions& options) {
+  const PrecondEntry& entry = find_preconditioner(name);
+  if (!options.scale_matrix || !entry.takes_ilu_options) return entry.make(A, options);
+  const auto make = [&](const BlockCsr<double>& matrix) { return entry.make(&matrix, options); };
+  return in_storage(A, [&]<class Matrix>(const Matrix& matrix) -> Made {
+    if constexpr (std::is_same_v<Matrix, StructMatrix<double>>) {
+      return std::make_unique<ScaledPreconditioner>(to_block_csr(matrix), make);
+    } else {
+      return std::make_unique<ScaledPreconditioner>(matrix, make);
+    }
+  });
+}
 
 const PrecondEntry& find_preconditioner(const std::string& name) {
   std::string known;

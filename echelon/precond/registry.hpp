@@ -34,6 +34,9 @@ struct PrecondEntry {
 IluOptions options_by_name(const std::string& name, IluOptions options);
 
 std::span<const PrecondEntry> preconditioners();
+/// By name, of the matrix scaled first where the options say so.
+std::unique_ptr<Preconditioner<double>> make_preconditioner(const std::string& name, const MatrixRef& A,
+                                                            const IluOptions& options);
 /// Throws Error(bad_argument) that lists the names.
 const PrecondEntry& find_preconditioner(const std::string& name);
 

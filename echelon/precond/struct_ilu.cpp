@@ -449,7 +449,8 @@ BlockCsr<T> StructIlu<T>::upper() const {
 template <class T>
 Ilu<T> make(const StructMatrix<T>& A, const IluOptions& options, bool positive) {
   check_options(options);
-  if (options.ordering != Ordering::natural || options.factor_sweeps > 0 || !can_grow(A.stencil(), options.fill)) {
+  if (options.ordering != Ordering::natural || options.factor_sweeps > 0 || iterates(options.trisolve) ||
+      !can_grow(A.stencil(), options.fill)) {
     return Ilu<T>(converted_ilu(A, options, positive));
   }
   if (positive) require_symmetric(A);

@@ -18,6 +18,12 @@ struct TimePart {
   double seconds = 0;
 };
 
+/// A figure that only some benchmarks have: "error", "departure_upper", …
+struct NamedNumber {
+  std::string name;
+  double value = 0;
+};
+
 struct PeerTime {
   std::string name;    // "PETSc 3.18.5"
   std::string method;  // "seqaij ILU(0)"
@@ -54,7 +60,8 @@ struct BenchRow {
   // (in older reports copied there from the host).
   std::vector<TimePart> setup_parts;
   double copy_seconds = 0, upload_seconds = 0;
-  std::vector<PeerTime> peers;  // with as many ranks as we have threads
+  std::vector<NamedNumber> measures;  // trisolve
+  std::vector<PeerTime> peers;        // with as many ranks as we have threads
 
   /// Bytes a second over `bandwidth`, in percent; 0 without a model.
   double percent_of(double bandwidth) const;

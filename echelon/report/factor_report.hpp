@@ -4,12 +4,40 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "echelon/report/pivot_note.hpp"
 
 namespace echelon {
+
+/// What was found out about one triangle before it was iterated with; measures of factor/triangle_measures.hpp.
+struct TriangleNote {
+  std::int64_t levels = 0;                     // so many sweeps of Jacobi are exact
+  int sweeps = 0;                              // that an application takes
+  double departure = 0, scaled_departure = 0;  // dep(T); after Ruiz scaling the second
+  double normalised_departure = 0;             // dep(D⁻¹T)
+  double condition = 0, scaled_condition = 0;  // estimates in the 1-norm
+  int scaling_rounds = 0;                      // 0: not scaled
+  double scaling_deviation = 0;                // the largest |1 − max| of a row or column that was left
+  double growth = 0;                           // the largest bound on ‖N^k‖∞ over the sweeps, N = I − D⁻¹T
+  double left_over = 0;                        // the bound after the last sweep: the share of the first error that is left
+  bool probed = false;                         // the bound did not do; random vectors were taken
+};
+
+/// How the triangular systems are solved when something else than exact sweeps was asked for.
+struct TrisolveNote {
+  std::string asked = "exact", used = "exact";  // exact, jacobi, block jacobi, neumann, auto
+  std::string why;                              // a sentence when they differ
+  int sweeps = 0;                               // at most
+  std::string form;                             // "compact" or "noncompact", of Jacobi
+  double damping = 1;
+  int rows_a_block = 1;
+  std::string scaling = "none";  // of the factors
+  double seconds = 0;            // of the set-up of the iteration, guard and measures included
+  TriangleNote lower, upper;
+};
 
 struct FactorReport {
   std::string name = "none";  // "ilu", "ic", "jacobi", …
@@ -38,6 +66,7 @@ struct FactorReport {
   double threshold = 0;   // ParILUT: the smallest |entry| kept by the last selection, of L D^½ and D^−½ U
   double fill_limit = 0;  // ParILUT: entries of L + U at most over those of A; 0: no such limit
   double symbolic_seconds = 0, numeric_seconds = 0;
+  std::optional<TrisolveNote> trisolve;  // when asked for
   std::vector<std::string> remarks;
 };
 

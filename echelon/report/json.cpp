@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "echelon/report/json.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "echelon/base/version.hpp"
@@ -36,6 +37,35 @@ Json pivots_json(const std::vector<PivotNote>& pivots) {
   return list;
 }
 
+Json triangle_json(const TriangleNote& note) {
+  return {{"levels", note.levels},
+          {"sweeps", note.sweeps},
+          {"departure", note.departure},
+          {"scaled_departure", note.scaling_rounds > 0 ? Json(note.scaled_departure) : Json(nullptr)},
+          {"normalised_departure", note.normalised_departure},
+          {"condition", note.condition},
+          {"scaled_condition", note.scaling_rounds > 0 ? Json(note.scaled_condition) : Json(nullptr)},
+          {"scaling_rounds", note.scaling_rounds},
+          {"scaling_deviation", note.scaling_deviation},
+          {"growth", note.growth},
+          {"left_over", note.left_over},
+          {"probed", note.probed}};
+}
+
+Json trisolve_json(const TrisolveNote& note) {
+  return {{"asked", note.asked},
+          {"used", note.used},
+          {"why", text_or_null(note.why)},
+          {"sweeps", note.sweeps},
+          {"form", text_or_null(note.form)},
+          {"damping", note.damping},
+          {"rows_a_block", note.rows_a_block},
+          {"scaling", note.scaling},
+          {"seconds", note.seconds},
+          {"lower", triangle_json(note.lower)},
+          {"upper", triangle_json(note.upper)}};
+}
+
 Json preconditioner_json(const FactorReport& pc) {
   return {{"name", pc.name},
           {"ok", pc.ok},
@@ -64,6 +94,7 @@ Json preconditioner_json(const FactorReport& pc) {
           {"fill_limit", positive_or_null(pc.fill_limit)},
           {"symbolic_seconds", pc.symbolic_seconds},
           {"numeric_seconds", pc.numeric_seconds},
+          {"trisolve", pc.trisolve ? trisolve_json(*pc.trisolve) : Json(nullptr)},
           {"remarks", pc.remarks}};
 }
 
@@ -146,6 +177,10 @@ Json bench_row_json(const BenchRow& row) {
   if (!row.setup_parts.empty()) json["setup_parts"] = parts_json(row.setup_parts);
   if (row.copy_seconds > 0) json["copy_seconds"] = row.copy_seconds;
   if (row.upload_seconds > 0) json["upload_seconds"] = row.upload_seconds;
+  if (!row.measures.empty()) {
+    json["measures"] = Json::object();
+    for (const auto& one : row.measures) json["measures"][one.name] = one.value;
+  }
   json["peer"] = best ? Json(best->name + ", " + best->method) : Json(nullptr);
   json["peer_seconds"] = best ? Json(best->seconds) : Json(nullptr);
   json["speedup"] = best ? Json(best->seconds / row.seconds) : Json(nullptr);
@@ -331,6 +366,10 @@ BenchRow bench_row_from(const Json& json) {
   row.setup_parts = parts_from(json, "setup_parts");
   row.copy_seconds = field<double>(json, "copy_seconds");
   row.upload_seconds = field<double>(json, "upload_seconds");
+  const Json measures = field<Json>(json, "measures", Json::object());
+  for (const auto& one : measures.items()) {
+    row.measures.push_back({one.key(), one.value().is_null() ? std::nan("") : one.value().get<double>()});
+  }
   for (const Json& one : field<Json>(json, "peers", Json::array())) {
     PeerTime peer;
     peer.name = field<std::string>(one, "name");

@@ -36,6 +36,34 @@ class Bench : public Program {
   }
 };
 
+TEST_F(Bench, TrisolveMeasuresEveryKindAndDraws) {
+  const auto result = run("bench trisolve --small --json r.json --plot r.svg --spy s.svg");
+  ASSERT_EQ(result.status, 0) << result.err << result.out;
+  const auto report = json("r.json");
+  ASSERT_EQ(report["cases"].size(), 2u * (1 + 2 * 6));
+  double plain = 0, scaled = 0;
+  for (const auto& row : report["cases"]) {
+    const auto& measures = row["measures"];
+    EXPECT_GT(row["iterations"].get<int>(), 0);
+    if (row["operation"] == "exact") {
+      EXPECT_EQ(measures["error"], 0.0);
+    } else {
+      EXPECT_LT(measures["error"].get<double>(), 1);
+    }
+    if (row["operation"] == "jacobi 5") plain = measures["error"];
+    if (row["operation"] == "scaled jacobi 5") {
+      scaled = measures["error"];
+      EXPECT_GT(measures["departure_upper"].get<double>() / measures["scaled_departure_upper"].get<double>(), 1e6);
+    }
+  }
+  EXPECT_NEAR(scaled / plain, 1, 1e-10);
+  EXPECT_TRUE(contains(text("r.svg"), "block jacobi"));
+  EXPECT_TRUE(contains(text("s.svg"), "L + U of ILU(0)"));
+  const auto again = run("bench trisolve --from r.json");
+  EXPECT_EQ(again.status, 0);
+  EXPECT_TRUE(contains(again.out, "scaled jacobi 5")) << again.out;
+}
+
 class BenchKinds : public Bench, public testing::WithParamInterface<const char*> {};
 
 TEST_P(BenchKinds, EveryListedShapeHasARowForEveryThreadCount) {

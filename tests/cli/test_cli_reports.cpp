@@ -62,7 +62,8 @@ TEST_F(Reports, EveryKindFitsTheSchema) {
   for (const char* line :
        {"solve --grid 5", "solve --matrix A.mtx", "solve --matrix Z.mtx --pc ilu", "solve --grid 9 --max-it 1",
         "solve --matrix Z.mtx --pc ilu --shift none", "solve --pc amg", "solve --matrix nothere.mtx", "solve --grid 20000",
-        "check A.mtx", "check Z.mtx", "check nothere.mtx", "info"}) {
+        "check A.mtx", "check Z.mtx", "check nothere.mtx", "info",
+        "solve --problem projection --grid 7 --pc ilu --trisolve jacobi --scale-factors both", "bench trisolve --small"}) {
     const auto name = fmt::format("r{}.json", count++);
     (void)run(std::string(line) + " --json " + name);
     ASSERT_TRUE(std::filesystem::exists(file(name))) << line;

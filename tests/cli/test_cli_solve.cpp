@@ -208,6 +208,30 @@ TEST_F(Solve, EveryProblemInItsWords) {
   EXPECT_TRUE(contains(cg.out, "cg with ic(0)")) << cg.out;
 }
 
+TEST_F(Solve, IteratedTriangularSolves) {
+  const std::string base = "solve --problem projection --grid 9 --pc ilu --solver gmres --json r.json --trisolve ";
+  for (const char* line :
+       {"exact", "jacobi", "jacobi --sweeps 8 --trisolve-form compact", "jacobi --jacobi-block 16 --sweeps 5",
+        "jacobi --damping 0.8", "neumann --sweeps 10", "jacobi --scale-factors both", "auto"}) {
+    const auto result = run(base + line);
+    EXPECT_EQ(result.status, 0) << line << result.out << result.err;
+    const auto note = json("r.json")["preconditioner"]["trisolve"];
+    const std::string word = line, method = word.substr(0, word.find(' '));
+    if (method == "exact") {
+      EXPECT_TRUE(note.is_null());
+    } else {
+      EXPECT_EQ(note["asked"], method);
+      EXPECT_EQ(note["used"], method == "auto" ? "exact" : word.find("block") != word.npos ? "block jacobi" : method);
+    }
+  }
+  const auto scaled = run("solve --problem projection --grid 9 --scale-matrix ruiz");
+  EXPECT_EQ(scaled.status, 0);
+  EXPECT_TRUE(contains(scaled.out, "A was scaled first")) << scaled.out;
+  // ILU(0) of a biharmonic operator: the iteration grows, the guard says so, and the solve is that of exact sweeps.
+  const auto guarded = run("solve --problem cahnhilliard --grid 8 --dt 1 --pc ilu --trisolve neumann --sweeps 6 --max-it 2");
+  EXPECT_TRUE(contains(guarded.out, "exact sweeps take over")) << guarded.out;
+}
+
 TEST_F(Solve, BlocksStencilsAndProblems) {
   for (const char* line :
        {"--problem random --grid 5 --stencil box27 --dof 3", "--problem convdiff --grid 9x8x7 --peclet 50", "--grid 30x20",
