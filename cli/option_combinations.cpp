@@ -73,8 +73,15 @@ void check_combination(const SolveOptions& o, const Given& given) {
     refuse("--damping and --jacobi-block are for --trisolve jacobi");
   if (o.jacobi_block > 1 && o.damping != 1) refuse("--jacobi-block has no damping: give one of them");
   if (o.match_rows && o.scale_matrix != "none") refuse("--match-rows scales the matrix already: leave --scale-matrix out");
-  if (o.match_rows && o.pc != "ilu" && o.pc != "auto")
-    refuse(fmt::format("--match-rows is for --pc ilu; got --pc {}", o.pc));
+  if (given("--fill") && o.pc == "ilut") refuse("--fill is the level of ilu and ic; --pc ilut has --lfil and --drop");
+  for (const char* name : {"--drop", "--lfil", "--column-pivoting"}) {
+    if (given(name) && o.pc != "ilut" && o.pc != "auto") refuse(fmt::format("{} is for --pc ilut; got --pc {}", name, o.pc));
+  }
+  if (o.column_pivoting > 0 && (o.block > 1 || (o.matrix.empty() && unknowns_a_point(o) > 1)))
+    refuse("--column-pivoting needs blocks of size 1");
+  if (o.column_pivoting > 0 && o.solver == "cg") refuse("--column-pivoting takes the symmetry away that --solver cg needs");
+  if (o.match_rows && o.pc != "auto" && !find_preconditioner(o.pc).factor_matched)
+    refuse(fmt::format("--match-rows is for --pc ilu and ilut; got --pc {}", o.pc));
   if (o.match_rows && o.solver == "cg") refuse("--match-rows takes the symmetry away that --solver cg needs");
   if (o.match_rows && (o.block > 1 || (o.matrix.empty() && unknowns_a_point(o) > 1)))
     refuse("--match-rows needs blocks of size 1");

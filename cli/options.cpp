@@ -30,7 +30,7 @@ constexpr double unbounded = std::numeric_limits<double>::infinity();
 const Words commands = {"solve", "check", "bench", "selftest", "info"};
 const Words later_commands = {"hpcg", "cavity", "elastic", "artery", "cfd"};
 /// Options of the interface whose methods come later: recognised, never silently taken.
-const Words later_options = {"--drop", "--lfil", "--tune", "--on-gpu-error"};
+const Words later_options = {"--tune", "--on-gpu-error"};
 
 CLI::Validator words(const Words& have, const Words& later = {}) {
   return CLI::Validator([=](std::string& text) { return check_word(text, have, later); }, "");
@@ -196,10 +196,23 @@ void add_preconditioner_options(CLI::App& app, SolveOptions& o) {
   const char* group = "Preconditioner";
   const auto have = preconditioner_words();
   app.add_option("--pc", o.pc, fmt::format("{}; auto says what it chose and why", fmt::join(have, ", ")))
-      ->check(words(have, {"ilut", "dbsr", "mg", "amg", "randomized", "ras"}))
+      ->check(words(have, {"dbsr", "mg", "amg", "randomized", "ras"}))
       ->group(group)
       ->type_name("NAME");
   app.add_option("--fill", o.fill, "level of fill of ilu and ic")->check(integer(0, 100))->group(group)->type_name("K");
+  app.add_option("--drop", o.drop, "ilut: entries not above this times the norm of their row of A are dropped")
+      ->check(number(0, 1))
+      ->group(group)
+      ->type_name("T");
+  app.add_option("--lfil", o.lfil, "ilut: at most so many entries a row of L, and of U, the diagonal apart")
+      ->check(integer(0, std::numeric_limits<std::int32_t>::max()))
+      ->group(group)
+      ->type_name("P");
+  app.add_option("--column-pivoting", o.column_pivoting,
+                 "ilut: the largest entry of a row of U becomes its pivot when T times it is above the diagonal; 0: never")
+      ->check(number(0, 1))
+      ->group(group)
+      ->type_name("T");
   app.add_option("--shift", o.shift, "bad pivots: none stops, auto repairs and reports, or a diagonal shift")
       ->check(CLI::Validator([](std::string& text) { return check_shift(text); }, ""))
       ->group(group)
@@ -216,7 +229,7 @@ void add_preconditioner_options(CLI::App& app, SolveOptions& o) {
       ->check(words({"natural", "rcm", "colours", "random-colours"}))
       ->group(group)
       ->type_name("WORD");
-  app.add_flag("--match-rows", o.match_rows, "ilu: first permute and scale rows so that the diagonal is large")
+  app.add_flag("--match-rows", o.match_rows, "ilu, ilut: first permute and scale rows so that the diagonal is large")
       ->group(group);
   app.add_option("--schedule", o.schedule, "triangular sweeps: auto, sequential, levels or point-to-point")
       ->check(words({"auto", "sequential", "levels", "point-to-point"}))

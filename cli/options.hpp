@@ -43,6 +43,9 @@ struct SolveOptions {
 
   std::string pc = "auto";
   int fill = 0;
+  double drop = 1e-3;  // of ilut
+  std::int64_t lfil = 20;
+  double column_pivoting = 0;
   std::string shift = "auto";
   std::string ordering = "natural";
   int factor_sweeps = 5;

@@ -46,6 +46,9 @@ TrisolveOptions trisolve_options(const SolveOptions& options) {
 IluOptions ilu_options(const SolveOptions& options) {
   IluOptions ilu;
   ilu.fill = options.fill;
+  ilu.drop = options.drop;
+  ilu.lfil = options.lfil;
+  ilu.column_pivoting = options.column_pivoting;
   ilu.precision = stored_from_word(options.factor_precision);
   for (const auto ordering : {Ordering::rcm, Ordering::colours, Ordering::random_colours}) {
     if (options.ordering == word(ordering)) ilu.ordering = ordering;

@@ -50,7 +50,9 @@ std::string preconditioner_text(const FactorReport& pc) {
   if (pc.name == "none") return "none";
   std::string text = pc.name;
   if (pc.name != "jacobi") {
-    text += pc.fill_limit > 0 ? fmt::format("(fill {:g})", pc.fill_limit) : fmt::format("({})", pc.fill);
+    text += pc.name == "ilut"   ? fmt::format("{}({}, {:g})", pc.column_pivoting > 0 ? "p" : "", pc.lfil, pc.drop)
+            : pc.fill_limit > 0 ? fmt::format("(fill {:g})", pc.fill_limit)
+                                : fmt::format("({})", pc.fill);
     text += fmt::format(", {} order, fill ratio {:.2f}", pc.ordering, pc.fill_ratio);
     if (pc.fill_limit > 0) text += fmt::format(", threshold {:.2e}", pc.threshold);
     if (pc.colours > 0) text += fmt::format(", {} colours", pc.colours);

@@ -28,6 +28,8 @@ IluCase IluCase::from_command_line(int argc, char** argv) {
   app.add_option("--block", c.block);
   app.add_option("--threads", c.threads);
   app.add_option("--repeats", c.repeats);
+  app.add_option("--lfil", c.lfil);
+  app.add_option("--drop", c.drop);
   app.add_option("--schedule", c.schedule)->check(CLI::IsMember({"automatic", "sequential", "levels", "point-to-point"}));
   try {
     app.parse(argc, argv);
@@ -67,7 +69,8 @@ double median_seconds(int repeats, const std::function<void()>& work) {
 }
 
 void print_result(const std::string& contender, const IluCase& test_case, std::int64_t rows, std::int64_t nonzeros,
-                  double setup_seconds, double apply_seconds, const ec::Vector<double>& answer) {
+                  double setup_seconds, double apply_seconds, const ec::Vector<double>& answer,
+                  std::int64_t factor_nonzeros) {
   double square = 0, probe = 0;
   for (std::int64_t i = 0; i < answer.size(); ++i) {
     square += answer[i] * answer[i];
@@ -81,6 +84,7 @@ void print_result(const std::string& contender, const IluCase& test_case, std::i
       {"schedule", test_case.schedule},
       {"rows", rows},
       {"nonzeros", nonzeros},
+      {"factor_nonzeros", factor_nonzeros},
       {"setup_seconds", setup_seconds},
       {"apply_seconds", apply_seconds},
       {"answer_norm", std::sqrt(square)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One case of the ILU(0) comparison: the matrix, how often to repeat, and the line of JSON a contender prints. Every
+// One case of the ILU(0) or ILUT comparison: the matrix, how often to repeat, and the line of JSON a contender prints. Every
 // contender builds its case here, so all factor the same matrix and apply to the same vector.
 #pragma once
 
@@ -17,6 +17,8 @@ struct IluCase {
   int block = 1;  // for files: reblocked; for grids: DoF of `random`, Poisson when 1
   int threads = 1;
   int repeats = 7;
+  int lfil = 20;  // of ILUT
+  double drop = 1e-3;
   std::string schedule = "automatic";  // of our sweeps; "levels" and "point-to-point" force a plan that would not be chosen
 
   static IluCase from_command_line(int argc, char** argv);
@@ -29,8 +31,9 @@ struct IluCase {
 double median_seconds(int repeats, const std::function<void()>& work);
 
 /// {"contender":…, "setup_seconds":…, "apply_seconds":…, "answer_norm":…, "answer_probe":…}; the driver compares answers
-/// before it compares times.
+/// before it compares times. `factor_nonzeros` is for those whose pattern is their own; 0: not known.
 void print_result(const std::string& contender, const IluCase& test_case, std::int64_t rows, std::int64_t nonzeros,
-                  double setup_seconds, double apply_seconds, const echelon::Vector<double>& answer);
+                  double setup_seconds, double apply_seconds, const echelon::Vector<double>& answer,
+                  std::int64_t factor_nonzeros = 0);
 
 }  // namespace bench

@@ -160,7 +160,7 @@ class Ladder {
     std::unique_ptr<Preconditioner<double>> M;
     try {
       M = on_gpu()            ? gpu_for(choice).make(choice)
-          : choice.match_rows ? matched(choice.ilu)
+          : choice.match_rows ? matched(choice)
                               : make_preconditioner(choice.pc, matrix_for(choice), choice.ilu);
     } catch (const Error& error) {
       // A rung too big for this machine is skipped; the same for a single choice is the user's to know.
@@ -195,11 +195,13 @@ class Ladder {
     return nullptr;
   }
 
-  std::unique_ptr<Preconditioner<double>> matched(const IluOptions& options) const {
+  std::unique_ptr<Preconditioner<double>> matched(const AutoChoice& choice) const {
+    const auto factor = find_preconditioner(choice.pc).factor_matched;
+    if (!factor) throw Error(ErrorCode::bad_option, fmt::format("matched rows are not for --pc {}", choice.pc));
     if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A_)) {
-      return std::make_unique<MatchedIlu>(to_block_csr(**grid), options);
+      return std::make_unique<MatchedIlu>(to_block_csr(**grid), choice.ilu, factor);
     }
-    return std::make_unique<MatchedIlu>(*std::get<const BlockCsr<double>*>(A_), options);
+    return std::make_unique<MatchedIlu>(*std::get<const BlockCsr<double>*>(A_), choice.ilu, factor);
   }
 
   Report run(const AutoChoice& choice, const Preconditioner<double>& M, bool last) {

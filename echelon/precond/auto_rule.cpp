@@ -9,13 +9,13 @@
 namespace echelon {
 namespace {
 
-enum class Suits { any, symmetric, zero_diagonal, scalar, blocks };
+enum class Suits { any, symmetric, zero_diagonal, full_diagonal, scalar, blocks };
 
 struct Rule {
   Suits suits;
   const char* solver;
   const char* pc;
-  int extra_fill;  // on top of the fill wished for
+  int more;  // ilu, ic: on top of the fill wished for; ilut: so many times the lfil wished for, and less dropped
   Ordering ordering;
   ShiftPolicy shift;
   bool match_rows;
@@ -32,12 +32,16 @@ constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
 /// The ladder. A rule that does not suit the matrix is left out.
 constexpr Rule rules[] = {
     {Suits::symmetric, "cg", "ic", 0, natural, stop, false, all, "symmetric with a positive diagonal"},
+    {Suits::zero_diagonal, "gmres", "ilut", 1, natural, repair, true, all,
+     "the diagonal has zeros, a row permutation fills it"},
     {Suits::zero_diagonal, "gmres", "ilu", 1, natural, repair, true, all,
      "the diagonal has zeros, a row permutation fills it"},
     {Suits::any, "gmres", "ilu", 0, natural, repair, false, all, "the standard choice for a general matrix"},
     {Suits::any, "gmres", "ilu", 1, natural, repair, false, all, "more fill"},
+    {Suits::full_diagonal, "gmres", "ilut", 1, natural, repair, true, all, "fill where it is large, on a large diagonal"},
     {Suits::any, "gmres", "ilu", 2, rcm, repair, false, all, "more fill in a narrower band"},
     {Suits::blocks, "gmres", "ilu", 4, rcm, repair, false, 200'000, "much more fill"},
+    {Suits::scalar, "gmres", "ilut", 5, natural, repair, true, 500'000, "much more fill where it is large"},
     {Suits::scalar, "gmres", "ilu", 5, natural, repair, true, 500'000, "much more fill on a large diagonal"},
     {Suits::scalar, "gmres", "ilu", 15, natural, repair, true, 100'000, "nearly a complete factorization"},
     {Suits::any, "gmres", "jacobi", 0, natural, repair, false, all, "no factorization helped"},
@@ -49,6 +53,7 @@ bool suits(const Rule& rule, const MatrixTraits& matrix) {
     case Suits::any: return true;
     case Suits::symmetric: return matrix.symmetric() && matrix.positive_diagonal();
     case Suits::zero_diagonal: return matrix.block == 1 && matrix.missing_diagonals + matrix.zero_diagonals > 0;
+    case Suits::full_diagonal: return matrix.block == 1 && matrix.missing_diagonals + matrix.zero_diagonals == 0;
     case Suits::scalar: return matrix.block == 1;
     case Suits::blocks: return matrix.block > 1;
   }
@@ -61,8 +66,9 @@ std::vector<AutoChoice> fixed_preconditioner(const MatrixTraits& matrix, const A
     return AutoChoice{wishes.solver == "auto" ? solver : wishes.solver, wishes.pc, wishes.ilu, wishes.match_rows, why};
   };
   if (wishes.solver != "auto") return {choice("", "as asked for")};
-  // Matched rows take the symmetry away from the preconditioner.
+  // Matched rows and thresholds take the symmetry away from the preconditioner.
   if (wishes.match_rows) return {choice("gmres", "rows matched, as asked for")};
+  if (wishes.pc == "ilut") return {choice("gmres", "thresholds keep no symmetry")};
   if (matrix.symmetric() && matrix.positive_diagonal()) {
     return {choice("cg", "symmetric with a positive diagonal"),
             choice("gmres", "the matrix or preconditioner is not definite")};
@@ -75,6 +81,7 @@ std::vector<AutoChoice> fixed_preconditioner(const MatrixTraits& matrix, const A
 std::string AutoChoice::name() const {
   std::string text = fmt::format("{} with {}", solver, pc == "none" ? "no preconditioner" : pc);
   if (pc == "ilu" || pc == "ic" || pc == "parilu" || pc == "mcilu") text += fmt::format("({})", ilu.fill);
+  if (pc == "ilut") text += fmt::format("{}({}, {:g})", ilu.column_pivoting > 0 ? "p" : "", ilu.lfil, ilu.drop);
   if (ilu.ordering == Ordering::rcm) text += ", rcm order";
   if (match_rows) text += ", rows matched";
   return text;
@@ -88,7 +95,12 @@ std::vector<AutoChoice> auto_ladder(const MatrixTraits& matrix, const AutoWishes
     AutoChoice choice{rule.solver, rule.pc, wishes.ilu, rule.match_rows, rule.why};
     if (wishes.solver != "auto") choice.solver = wishes.solver;
     if (choice.solver == "cg" && choice.match_rows) continue;
-    choice.ilu.fill = wishes.ilu.fill + rule.extra_fill;
+    if (choice.pc == "ilut") {
+      choice.ilu.lfil = wishes.ilu.lfil * rule.more;
+      choice.ilu.drop = wishes.ilu.drop / (static_cast<double>(rule.more) * rule.more * rule.more);
+    } else {
+      choice.ilu.fill = wishes.ilu.fill + rule.more;
+    }
     if (rule.ordering == rcm) choice.ilu.ordering = rcm;
     // The user's own policy stands; the rules only refine "auto".
     if (choice.ilu.shift == ShiftPolicy::automatic) choice.ilu.shift = rule.shift;

@@ -274,18 +274,7 @@ std::span<const std::int32_t> BlockIlu<T>::order() const {
 
 template <class T>
 Ilu<T> make(const BlockCsr<T>& A, const IluOptions& options, bool positive_definite) {
-  check_options(options);
-  if (options.precision != Stored::fp64) {
-    throw Error(
-        ErrorCode::bad_argument,
-        fmt::format("factors stored in {}: only those on a structured grid in natural order can be; this is block CSR",
-                    word(options.precision)));
-  }
-  if (!A.square()) {
-    throw Error(ErrorCode::not_square, fmt::format("ILU needs a square matrix; got {}×{}", A.rows(), A.columns()));
-  }
-  if (!A.device().is_host())
-    throw Error(ErrorCode::device, "ILU of a matrix on " + A.device().name() + "; it must be on the host");
+  check_matrix(A, options);
   return Ilu<T>(std::make_unique<BlockIlu<T>>(A, options, positive_definite));
 }
 

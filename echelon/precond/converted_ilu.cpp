@@ -9,11 +9,8 @@ namespace {
 template <class T>
 class ConvertedIlu final : public Ilu<T>::Impl {
  public:
-  ConvertedIlu(const StructMatrix<T>& A, const IluOptions& options, bool positive)
-      : grid_(A.grid()),
-        stencil_(A.stencil()),
-        dof_(A.dof()),
-        inner_(positive ? ic(to_block_csr(A), options) : ilu(to_block_csr(A), options)) {
+  ConvertedIlu(const StructMatrix<T>& A, const IluOptions& options, FactorCsr<T> factor)
+      : grid_(A.grid()), stencil_(A.stencil()), dof_(A.dof()), inner_(factor(to_block_csr(A), options)) {
     take_report();
   }
   void apply(const Vector<T>& r, Vector<T>& z) const override { inner_.apply(r, z); }
@@ -26,6 +23,7 @@ class ConvertedIlu final : public Ilu<T>::Impl {
   BlockCsr<T> lower() const override { return inner_.lower(); }
   BlockCsr<T> upper() const override { return inner_.upper(); }
   std::span<const std::int32_t> order() const override { return inner_.order(); }
+  std::span<const std::int32_t> column_order() const override { return inner_.column_order(); }
 
  private:
   void take_report() {
@@ -45,11 +43,12 @@ class ConvertedIlu final : public Ilu<T>::Impl {
 }  // namespace
 
 template <class T>
-std::unique_ptr<typename Ilu<T>::Impl> converted_ilu(const StructMatrix<T>& A, const IluOptions& options, bool positive) {
-  return std::make_unique<ConvertedIlu<T>>(A, options, positive);
+std::unique_ptr<typename Ilu<T>::Impl> converted_ilu(const StructMatrix<T>& A, const IluOptions& options,
+                                                     FactorCsr<T> factor) {
+  return std::make_unique<ConvertedIlu<T>>(A, options, factor);
 }
 
-template std::unique_ptr<Ilu<double>::Impl> converted_ilu(const StructMatrix<double>&, const IluOptions&, bool);
-template std::unique_ptr<Ilu<float>::Impl> converted_ilu(const StructMatrix<float>&, const IluOptions&, bool);
+template std::unique_ptr<Ilu<double>::Impl> converted_ilu(const StructMatrix<double>&, const IluOptions&, FactorCsr<double>);
+template std::unique_ptr<Ilu<float>::Impl> converted_ilu(const StructMatrix<float>&, const IluOptions&, FactorCsr<float>);
 
 }  // namespace echelon

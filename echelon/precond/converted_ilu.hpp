@@ -9,7 +9,12 @@
 
 namespace echelon {
 
+/// What factors the block CSR matrix: ilu, ic, ilut.
 template <class T>
-std::unique_ptr<typename Ilu<T>::Impl> converted_ilu(const StructMatrix<T>& A, const IluOptions& options, bool positive);
+using FactorCsr = Ilu<T> (*)(const BlockCsr<T>& A, const IluOptions& options);
+
+template <class T>
+std::unique_ptr<typename Ilu<T>::Impl> converted_ilu(const StructMatrix<T>& A, const IluOptions& options,
+                                                     FactorCsr<T> factor);
 
 }  // namespace echelon

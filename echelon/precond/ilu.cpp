@@ -36,6 +36,11 @@ void check_options(const IluOptions& options) {
   if (!(options.pivot_tolerance >= 0 && options.pivot_tolerance < 1)) {
     refuse("the pivot tolerance", options.pivot_tolerance, "0 to 1");
   }
+  if (!(options.drop >= 0 && options.drop <= 1)) refuse("the drop tolerance", options.drop, "0 to 1");
+  if (options.lfil < 0) refuse("lfil", static_cast<double>(options.lfil), "0, 1, 2, …");
+  if (!(options.column_pivoting >= 0 && options.column_pivoting <= 1)) {
+    refuse("the column pivoting", options.column_pivoting, "0 to 1");
+  }
   if (!(options.first_shift > 0 && std::isfinite(options.first_shift))) {
     refuse("the first shift", options.first_shift, "positive numbers");
   }
@@ -118,6 +123,29 @@ std::span<const std::int32_t> Ilu<T>::order() const {
   return impl_->order();
 }
 
+template <class T>
+std::span<const std::int32_t> Ilu<T>::column_order() const {
+  return impl_->column_order();
+}
+
+template <class T>
+void check_matrix(const BlockCsr<T>& A, const IluOptions& options) {
+  check_options(options);
+  if (options.precision != Stored::fp64) {
+    throw Error(
+        ErrorCode::bad_argument,
+        fmt::format("factors stored in {}: only those on a structured grid in natural order can be; this is block CSR",
+                    word(options.precision)));
+  }
+  if (!A.square()) {
+    throw Error(ErrorCode::not_square, fmt::format("ILU needs a square matrix; got {}×{}", A.rows(), A.columns()));
+  }
+  if (!A.device().is_host())
+    throw Error(ErrorCode::device, "ILU of a matrix on " + A.device().name() + "; it must be on the host");
+}
+
+template void check_matrix(const BlockCsr<double>&, const IluOptions&);
+template void check_matrix(const BlockCsr<float>&, const IluOptions&);
 template class Ilu<double>;
 template class Ilu<float>;
 

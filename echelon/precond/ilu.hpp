@@ -2,6 +2,8 @@
 // Incomplete factorizations as preconditioners: z = U⁻¹ L⁻¹ r with L U ≈ A, exact triangular sweeps.
 //   ILU(0), ILU(k): (LU)_ij = A_ij on the pattern of A grown by the level-of-fill rule.
 //   IC(0), IC(k): the same factors of a symmetric A, kept only when every pivot (block) is positive (definite).
+//   ILUT(lfil, drop): entries of a row not above drop·‖a_i‖₂ are dropped, and of the others at most the lfil largest of L and
+//   the lfil largest of U kept beside the diagonal; ILUTP also exchanges columns, L U ≈ A Q.
 // Symbolic and numeric work are apart; `refactor` takes new values of the same pattern and allocates nothing. Results
 // are the same bits for every thread count and schedule. A bad pivot is repaired by the policy and reported, never hidden.
 #pragma once
@@ -43,6 +45,14 @@ struct IluOptions {
   double pivot_tolerance = 1e-13;
   /// The automatic ladder starts here and doubles, at most 20 times.
   double first_shift = 1e-3;
+  /// ILUT: what is not above drop·‖a_i‖₂ goes (measured before L's division by the pivot; blocks: Frobenius norms).
+  double drop = 1e-3;
+  /// ILUT: at most so many entries (blocks) a row in L, and as many in U; the diagonal does not count. Of equal ones those
+  /// with the smaller columns stay.
+  std::int64_t lfil = 20;
+  /// ILUTP: the largest entry of U's row becomes the pivot when column_pivoting times it is above the diagonal; 0: never,
+  /// 0.5 … 0.01 are usual. Blocks of size 1.
+  double column_pivoting = 0;
   SweepSchedule schedule = SweepSchedule::automatic;
   /// 0: exact elimination. Otherwise ParILU, ParIC: so many synchronous fixed-point sweeps (factor/fixed_point.hpp), through
   /// block CSR. Sweeps that lead away from A are a breakdown, for the shift policy to deal with.
@@ -69,7 +79,8 @@ class Ilu final : public Preconditioner<T> {
   const FactorReport& report() const override;
   std::unique_ptr<SharedTriangles<T>> shared_triangles(const Operator<T>& A) const override;
   /// New values, same pattern (checked, Error(structure) otherwise). Allocates nothing, unless the report's remarks do;
-  /// on grids with several unknowns a point it takes one vector and gives it back.
+  /// on grids with several unknowns a point it takes one vector and gives it back. ILUT: the size must be the same and the
+  /// pattern need not; the factors' pattern is computed anew, and memory taken for it.
   [[nodiscard]] const FactorReport& refactor(const BlockCsr<T>& A);
   [[nodiscard]] const FactorReport& refactor(const StructMatrix<T>& A);
 
@@ -79,6 +90,8 @@ class Ilu final : public Preconditioner<T> {
   BlockCsr<T> upper() const;
   /// New position → user's block row.
   std::span<const std::int32_t> order() const;
+  /// New position → user's block column: order(), unless columns were exchanged. L U ≈ P A Q.
+  std::span<const std::int32_t> column_order() const;
 
   struct Impl;
   explicit Ilu(std::unique_ptr<Impl> impl);
@@ -97,6 +110,9 @@ template <class T>
 Ilu<T> parilut(const BlockCsr<T>& A, const IluOptions& options = {});
 template <class T>
 Ilu<T> parict(const BlockCsr<T>& A, const IluOptions& options = {});
+/// ILUT, or with column_pivoting ILUTP.
+template <class T>
+Ilu<T> ilut(const BlockCsr<T>& A, const IluOptions& options = {});
 /// On a structured grid, without indices; fill k is ILU(0) on the stencil grown by the level-of-fill rule. The schedule
 /// `sequential` takes the plain point-by-point algorithm, the reference of the fast ones. Where only the diagonal changes
 /// (star5, star7) the factors share A's values.
@@ -104,5 +120,8 @@ template <class T>
 Ilu<T> ilu(const StructMatrix<T>& A, const IluOptions& options = {});
 template <class T>
 Ilu<T> ic(const StructMatrix<T>& A, const IluOptions& options = {});
+/// Converted to block CSR: thresholds leave the grid.
+template <class T>
+Ilu<T> ilut(const StructMatrix<T>& A, const IluOptions& options = {});
 
 }  // namespace echelon

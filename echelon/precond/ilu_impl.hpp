@@ -12,6 +12,10 @@ namespace echelon {
 /// Throws Error(bad_argument) naming the option that is out of range.
 void check_options(const IluOptions& options);
 
+/// The same for all that factor block CSR on the host, and that A is such a matrix and square.
+template <class T>
+void check_matrix(const BlockCsr<T>& A, const IluOptions& options);
+
 /// What IC takes as symmetric: asymmetry at most this.
 template <class T>
 inline constexpr double symmetry_tolerance = sizeof(T) == 8 ? 1e-10 : 1e-5;
@@ -42,6 +46,7 @@ struct Ilu<T>::Impl {
   virtual BlockCsr<T> lower() const = 0;
   virtual BlockCsr<T> upper() const = 0;
   virtual std::span<const std::int32_t> order() const = 0;
+  virtual std::span<const std::int32_t> column_order() const { return order(); }
 };
 
 }  // namespace echelon

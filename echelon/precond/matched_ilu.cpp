@@ -4,14 +4,22 @@
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
+#include "echelon/schedule/matching.hpp"
 
 namespace echelon {
 namespace {
 
 WeightedMatching match(const BlockCsr<double>& A) {
   auto matching = maximum_product_matching(A);
-  if (!matching)
-    throw Error(ErrorCode::structure, "no row permutation gives a full diagonal: the matrix is structurally singular");
+  if (!matching) {
+    const auto rows = maximum_matching(A).unmatched_rows;
+    // Entries that are not finite are edges there and none here.
+    const std::string which = rows.empty() ? std::string("entries that are not finite cannot be taken")
+                                           : fmt::format("{} rows cannot be matched with a column, the first is row {}",
+                                                         rows.size(), rows.front());
+    throw Error(ErrorCode::structure,
+                fmt::format("no row permutation gives a full diagonal: structurally singular, {}", which));
+  }
   return std::move(*matching);
 }
 
@@ -48,17 +56,18 @@ FactorReport report_of_matched(FactorReport report, const WeightedMatching& matc
   for (auto& pivot : report.bad_pivots) pivot.row = matching.row_of_column[static_cast<std::size_t>(pivot.row)];
   if (!report.ok && !report.bad_pivots.empty()) {
     const auto& pivot = report.bad_pivots.front();
-    report.message = fmt::format("ILU({}) after row matching: {} pivot at row {} (value {:.6g} after scaling)", report.fill,
+    report.message = fmt::format("{} after row matching: {} pivot at row {} (value {:.6g} after scaling)", title(report),
                                  word(pivot.kind), pivot.row, pivot.value);
   }
   return report;
 }
 
-MatchedIlu::MatchedIlu(const BlockCsr<double>& A, const IluOptions& options) : MatchedIlu(matched_matrix(A), options) {}
+MatchedIlu::MatchedIlu(const BlockCsr<double>& A, const IluOptions& options, Factor factor)
+    : MatchedIlu(matched_matrix(A), options, factor) {}
 
-MatchedIlu::MatchedIlu(MatchedMatrix matched, const IluOptions& options)
+MatchedIlu::MatchedIlu(MatchedMatrix matched, const IluOptions& options, Factor factor)
     : matching_(std::move(matched.matching)),
-      ilu_(ilu(matched.matrix, options)),
+      ilu_(factor(matched.matrix, options)),
       report_(report_of_matched(ilu_.report(), matching_)),
       scaled_(matched.matrix.rows()) {}
 

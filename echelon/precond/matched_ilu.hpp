@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ILU of B = P R A C, with the row permutation P and the scales R, C of the maximum product matching: the diagonal of B is
-// ±1 up to a factor two and no entry is larger, so matrices with a weak, zero or missing diagonal factor without repairs.
-// The system itself stays as it is: z = C (LU)⁻¹ P R r approximates A⁻¹ r.
+// ILU or ILUT of B = P R A C, with the row permutation P and the scales R, C of the maximum product matching: the diagonal
+// of B is ±1 up to a factor two and no entry is larger, so matrices with a weak, zero or missing diagonal factor without
+// repairs. The system itself stays as it is: z = C (LU)⁻¹ P R r approximates A⁻¹ r.
 #pragma once
 
 #include "echelon/matrix/block_csr.hpp"
@@ -23,14 +23,15 @@ FactorReport report_of_matched(FactorReport report, const WeightedMatching& matc
 
 class MatchedIlu final : public Preconditioner<double> {
  public:
-  /// As matched_matrix.
-  MatchedIlu(const BlockCsr<double>& A, const IluOptions& options);
+  using Factor = Ilu<double> (*)(const BlockCsr<double>& B, const IluOptions& options);
+  /// As matched_matrix. `factor` is ilu or ilut.
+  MatchedIlu(const BlockCsr<double>& A, const IluOptions& options, Factor factor = ilu<double>);
   void apply(const Vector<double>& r, Vector<double>& z) const override;
   /// Rows of bad pivots are A's.
   const FactorReport& report() const override { return report_; }
 
  private:
-  MatchedIlu(MatchedMatrix matched, const IluOptions& options);
+  MatchedIlu(MatchedMatrix matched, const IluOptions& options, Factor factor);
 
   WeightedMatching matching_;
   Ilu<double> ilu_;

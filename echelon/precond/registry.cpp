@@ -85,14 +85,20 @@ Made make_parilut(const MatrixRef& A, const IluOptions& options) {
   });
 }
 
+Made make_ilut(const MatrixRef& A, const IluOptions& options) {
+  return in_storage(A, [&](const auto& matrix) -> Made { return std::make_unique<Ilu<double>>(ilut(matrix, options)); });
+}
+
 constexpr PrecondEntry entries[] = {
     {"none", "no preconditioner", false, false, make_identity},
     {"jacobi", "the inverse of the (block) diagonal", false, false, make_jacobi},
-    {"ilu", "incomplete LU with level of fill K, exact triangular solves", true, false, make_ilu},
+    {"ilu", "incomplete LU with level of fill K, exact triangular solves", true, false, make_ilu, ilu<double>},
     {"ic", "incomplete Cholesky with level of fill K, for symmetric matrices", true, true, make_ic},
     {"parilu", "ILU(K), IC(K) for symmetric matrices, by fixed-point sweeps", true, false, make_parilu},
     {"parilut", "the same with thresholds that choose the pattern, for blocks of size 1", true, false, make_parilut},
     {"mcilu", "ILU(K), IC(K) for symmetric matrices, in the order of a colouring", true, false, make_mcilu},
+    {"ilut", "incomplete LU by thresholds: a drop tolerance and at most lfil entries a row and triangle", true, false,
+     make_ilut, ilut<double>},
 };
 
 }  // namespace

@@ -28,6 +28,8 @@ struct PrecondEntry {
   bool takes_ilu_options;   // fill, shift, ordering and schedule mean something
   bool symmetric_only;
   std::unique_ptr<Preconditioner<double>> (*make)(const MatrixRef& A, const IluOptions& options);
+  /// Of block CSR, also of one whose rows were matched first; null when the method cannot take that.
+  Ilu<double> (*factor_matched)(const BlockCsr<double>& A, const IluOptions& options) = nullptr;
 };
 
 /// What a name adds to the options: the sweeps of parilu, the order of mcilu.

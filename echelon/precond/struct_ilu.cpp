@@ -451,7 +451,8 @@ Ilu<T> make(const StructMatrix<T>& A, const IluOptions& options, bool positive) 
   check_options(options);
   if (options.ordering != Ordering::natural || options.factor_sweeps > 0 || iterates(options.trisolve) ||
       !can_grow(A.stencil(), options.fill)) {
-    return Ilu<T>(converted_ilu(A, options, positive));
+    const FactorCsr<T> of_rows[] = {ilu<T>, ic<T>};
+    return Ilu<T>(converted_ilu<T>(A, options, of_rows[positive]));
   }
   if (positive) require_symmetric(A);
   return Ilu<T>(std::make_unique<StructIlu<T>>(A, options, positive));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "echelon/report/factor_report.hpp"
 
+#include <fmt/format.h>
+
 namespace echelon {
 
 const char* word(PivotNote::Kind kind) {
@@ -12,6 +14,13 @@ const char* word(PivotNote::Kind kind) {
     case PivotNote::Kind::overflow: return "overflow";
   }
   return "zero";
+}
+
+std::string title(const FactorReport& report) {
+  if (report.name == "ilut") {
+    return fmt::format("{}({}, {:g})", report.column_pivoting > 0 ? "ILUTP" : "ILUT", report.lfil, report.drop);
+  }
+  return fmt::format("{}({})", report.name == "ic" ? "IC" : "ILU", report.fill);
 }
 
 }  // namespace echelon

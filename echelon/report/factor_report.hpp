@@ -44,6 +44,11 @@ struct FactorReport {
   bool ok = true;             // false: do not apply; `message` says why
   std::string message;        // one sentence with the place, for people
   int fill = 0;               // level of fill
+  std::int64_t lfil = 0;               // ILUT: most entries a row of L, and of U
+  double drop = 0;                     // ILUT: relative to the row's norm
+  double column_pivoting = 0;          // ILUTP: its tolerance; 0 without
+  std::int64_t fill_limited_rows = 0;  // ILUT: rows in which lfil and not drop decided: no sign of singularity
+  std::int64_t column_swaps = 0;       // ILUTP: columns that changed places
   int block = 1;
   std::string ordering = "natural";
   std::string precision = "fp64";      // how the factors are stored
@@ -69,5 +74,8 @@ struct FactorReport {
   std::optional<TrisolveNote> trisolve;  // when asked for
   std::vector<std::string> remarks;
 };
+
+/// "ILU(0)", "IC(1)", "ILUT(20, 0.001)", "ILUTP(20, 0.001)": for messages.
+std::string title(const FactorReport& report);
 
 }  // namespace echelon

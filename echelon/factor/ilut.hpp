@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ILUT(lfil, drop) of a block CSR matrix in a given order, with ILUTP's column pivoting if asked for: the numeric work of
+// attempt after attempt, and the triangles that come out of it. Y. Saad, ILUT: a dual threshold incomplete LU
+// factorization, 1994; the rules are in ilut_row.inl. Which rows a row needs is known only when it is computed: threads take
+// runs of rows in order and wait for single rows, so that the results are the same bits for every number of threads.
+// Pivoting goes on one thread: an exchange of columns concerns every later row.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "echelon/factor/ilut_view.hpp"
+#include "echelon/factor/triangles.hpp"
+
+namespace echelon {
+
+struct IlutRules {
+  std::int64_t lfil = 0;
+  double drop = 0;
+  double pivoting = 0;
+};
+
+/// Of one attempt.
+struct IlutOutcome {
+  std::int64_t limited_rows = 0;  // rows in which lfil, not drop, decided
+  std::int64_t column_swaps = 0;
+  double norm = 0, change = 0;  // ‖A‖∞, and the largest change of a diagonal entry
+};
+
+template <class T>
+class IlutFactorization {
+ public:
+  /// `order` and its inverse `position` may be empty for natural order. All must outlive the object.
+  IlutFactorization(const BlockCsr<T>& A, std::span<const std::int32_t> order, std::span<const std::int32_t> position,
+                    const IlutRules& rules, int team);
+
+  IlutOutcome attempt(const PivotRules& rules);
+  /// The last attempt's factors.
+  void write(Triangles<T>& to) const;
+  /// Position → user's block column, of the last attempt; empty without pivoting.
+  std::span<const std::int32_t> column_order() const { return column_at_.span(); }
+
+ private:
+  void make_workspaces();
+  void cut_runs();
+  void run(const IlutView<T>& view);
+  template <class Distance>
+  void write_rows(Triangles<T>& to, Array<Distance>& below, Array<Distance>& above) const;
+  /// Where a stored column of U stands now.
+  std::int64_t final_column(std::int32_t stored) const { return column_at_.empty() ? stored : position_[stored]; }
+
+  const BlockCsr<T>& A_;
+  std::span<const std::int32_t> order_, given_position_;
+  IlutRules rules_;
+  int team_;
+  IlutRange<T> rows_;
+  Array<std::int32_t> position_, column_at_;  // pivoting
+  std::vector<StoredRow<T>> lower_, upper_;
+  Array<T> inverse_diagonal_;
+  std::vector<std::unique_ptr<IlutWorkspace<T>>> workspaces_;
+  Array<T> dense_, small_;
+  Array<std::int32_t> slots_;
+  Array<int> swaps_;
+  std::vector<std::int64_t> run_start_;  // the runs of rows that threads take
+};
+
+}  // namespace echelon
