@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Solves as a user runs them: answers checked from the written files, honest ends, repairs told.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "echelon/matrix/block_csr.hpp"
@@ -230,6 +232,28 @@ TEST_F(Solve, IteratedTriangularSolves) {
   // ILU(0) of a biharmonic operator: the iteration grows, the guard says so, and the solve is that of exact sweeps.
   const auto guarded = run("solve --problem cahnhilliard --grid 8 --dt 1 --pc ilu --trisolve neumann --sweeps 6 --max-it 2");
   EXPECT_TRUE(contains(guarded.out, "exact sweeps take over")) << guarded.out;
+}
+
+/// The second paper's systems to its backward error, by direct and by iterated triangular solves.
+TEST_F(Solve, ProjectionsToTheBackwardErrorOfRounding) {
+  for (const char* grid : {"7", "13"}) {
+    for (const char* solver : {"bicgstab", "fgmres"}) {
+      int exact = 0;
+      for (const char* way : {"exact", "jacobi"}) {
+        const auto result =
+            run(fmt::format("solve --problem projection --grid {} --solver {} --pc ilut --lfil 50 --drop 1e-15 "
+                            "--trisolve {} --rtol 0 --nrbe 1e-15 --json r.json",
+                            grid, solver, way));
+        ASSERT_EQ(result.status, 0) << grid << solver << way << result.out << result.err;
+        const auto report = json("r.json");
+        EXPECT_LE(report["nrbe"].get<double>(), 1e-15);
+        EXPECT_EQ(report["reason"], "nrbe");
+        const int iterations = report["iterations"].get<int>();
+        if (exact == 0) exact = iterations;
+        EXPECT_NEAR(iterations, exact, 1) << grid << solver << way;
+      }
+    }
+  }
 }
 
 TEST_F(Solve, BlocksStencilsAndProblems) {
