@@ -16,22 +16,30 @@ namespace {
 
 class Trouble : public Program {
  protected:
-  /// Starts a solve that takes minutes, sends `signals` once it iterates, and returns its status.
+  /// Starts a solve that takes many seconds, sends `signals` once it iterates, and returns its status.
   int interrupt(int signal, int times, double* seconds = nullptr) const {
     const std::string out = file("live");
+    std::filesystem::remove(out);
     const pid_t child = fork();
     if (child == 0) {
       if (chdir(folder_.c_str()) != 0) _exit(99);
       const int descriptor = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
       dup2(descriptor, 1);
       dup2(descriptor, 2);
-      execl(ECHELON_PROGRAM, "echelon", "solve", "--grid", "32", "--solver", "gmres", "--pc", "none", "--rtol", "1e-15",
-            "--max-it", "100000000", "--restart", "5", "--solution", "x.mtx", "--json", "r.json",
+      execl(ECHELON_PROGRAM, "echelon", "solve", "--grid", "80", "-v", "--solver", "gmres", "--pc", "none", "--rtol",
+            "1e-15", "--max-it", "100000000", "--restart", "5", "--solution", "x.mtx", "--json", "r.json",
             static_cast<char*>(nullptr));
       _exit(98);
     }
     using namespace std::chrono_literals;
-    std::this_thread::sleep_for(600ms);
+    // It prints every iteration: a fixed sleep would be too long for a fast machine and too short for a slow one.
+    constexpr std::uintmax_t some_iterations = 1000;
+    for (int look = 0; look < 1200; ++look) {
+      std::error_code none;
+      const auto printed = std::filesystem::file_size(out, none);
+      if (!none && printed > some_iterations) break;
+      std::this_thread::sleep_for(50ms);
+    }
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < times; ++i) kill(child, signal);
     int raw = 0;
@@ -49,7 +57,7 @@ TEST_F(Trouble, CtrlCWritesTheBestIterateAndTheReport) {
     EXPECT_EQ(report["converged"], false);
     EXPECT_LE(report["relative_residual"].get<double>(), 1.0);
     const auto x = read_vector(file("x.mtx"));
-    ASSERT_EQ(x.size(), 32 * 32 * 32);
+    ASSERT_EQ(x.size(), 80 * 80 * 80);
     for (const double value : x) ASSERT_TRUE(std::isfinite(value));
     std::filesystem::remove(file("x.mtx"));
   }
