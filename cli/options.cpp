@@ -58,219 +58,152 @@ constexpr const char* solve_examples =
     "  echelon solve --matrix A.mtx -ksp_type gmres -pc_type ilu -pc_factor_levels 1\n"
     "Exit status: 0 converged, 1 not converged, 2 bad usage or input, 3 memory or device trouble, 130 interrupted.";
 
+/// Options of one group of the help, a line or two each.
+class Group {
+ public:
+  Group(CLI::App& app, const char* title) : app_(app), title_(title) {}
+
+  void word(const char* name, std::string& value, const std::string& help, const Words& have, const Words& later = {}) {
+    text(name, value, help, "WORD")->check(words(have, later));
+  }
+  void name(const char* name, std::string& value, const std::string& help, const Words& have, const Words& later = {}) {
+    text(name, value, help, "NAME")->check(words(have, later));
+  }
+  void file(const char* name, std::string& value, const std::string& help) { text(name, value, help, "FILE"); }
+  void flag(const char* name, bool& value, const std::string& help) { app_.add_flag(name, value, help)->group(title_); }
+  template <class Value>
+  CLI::Option* text(const char* name, Value& value, const std::string& help, const char* type) {
+    return app_.add_option(name, value, help)->group(title_)->type_name(type);
+  }
+  template <class Value>
+  void real(const char* name, Value& value, const std::string& help, double smallest, double largest, const char* type) {
+    text(name, value, help, type)->check(number(smallest, largest));
+  }
+  template <class Value>
+  void count(const char* name, Value& value, const std::string& help, std::int64_t smallest, std::int64_t largest,
+             const char* type) {
+    text(name, value, help, type)->check(integer(smallest, largest));
+  }
+
+ private:
+  CLI::App& app_;
+  const char* title_;
+};
+
 void add_system_options(CLI::App& app, SolveOptions& o) {
-  const char* group = "System";
-  app.add_option("--problem", o.problem, fmt::format("{}", fmt::join(problem_names(), ", ")))
-      ->check(words(problem_names()))
-      ->group(group)
-      ->type_name("NAME");
-  app.add_option("--grid", o.grid, "points: N (cube, or square for a 2-D stencil), NXxNY or NXxNYxNZ")
-      ->group(group)
-      ->type_name("SIZE");
-  app.add_option("--stencil", o.stencil,
-                 fmt::format("{}; else the problem's own, or star7, on 2-D grids star5", fmt::join(stencils::names(), ", ")))
-      ->check(words(stencils::names()))
-      ->group(group)
-      ->type_name("NAME");
-  app.add_option("--dof", o.dof, "unknowns a point, for --problem random")
-      ->check(integer(1, 64))
-      ->group(group)
-      ->type_name("B");
-  app.add_option("--seed", o.seed, "of --problem random")
-      ->check(integer(0, std::numeric_limits<std::int64_t>::max()))
-      ->group(group)
-      ->type_name("S");
-  app.add_option("--peclet", o.peclet, "of --problem convdiff")->check(number(0, unbounded))->group(group)->type_name("PE");
-  app.add_option("--coefficient", o.coefficient, "of --problem varpoisson: smooth or jumps")
-      ->check(words({"smooth", "jumps"}))
-      ->group(group)
-      ->type_name("WORD");
-  app.add_option("--contrast", o.contrast, "of its coefficient: largest / smallest")
-      ->check(number(1, unbounded))
-      ->group(group)
-      ->type_name("C");
-  app.add_option("--anisotropy", o.anisotropy, "of --problem varpoisson: factors along x, y and z")
-      ->group(group)
-      ->type_name("EX,EY,EZ");
-  app.add_option("--dt", o.dt, "time step of navierstokes, euler, cahnhilliard; 0: a fitting one")
-      ->check(number(0, unbounded))
-      ->group(group)
-      ->type_name("DT");
-  app.add_option("--cfl", o.cfl, "time step of navierstokes and euler, in crossing times of the smallest spacing")
-      ->check(number(1e-300, unbounded))
-      ->group(group)
-      ->type_name("CFL");
-  app.add_option("--mach", o.mach, "of navierstokes and euler")->check(number(0, unbounded))->group(group)->type_name("M");
-  app.add_option("--reynolds", o.reynolds, "of navierstokes")
-      ->check(number(1e-300, unbounded))
-      ->group(group)
-      ->type_name("RE");
-  app.add_option("--density-ratio", o.density_ratio, "of projection: heaviest by lightest gas")
-      ->check(number(1, 1e30))
-      ->group(group)
-      ->type_name("R");
-  app.add_option("--radius", o.radius, "of projection's obstacle, as a share of the smallest side; 0: none")
-      ->check(number(0, 0.45))
-      ->group(group)
-      ->type_name("R");
-  app.add_option("--matrix", o.matrix, "Matrix Market file, plain or .gz, instead of a problem")
-      ->group(group)
-      ->type_name("FILE");
-  app.add_option("--block", o.block, "read the matrix in blocks of BxB")
-      ->check(integer(1, 64))
-      ->group(group)
-      ->type_name("B");
-  app.add_option("--rhs", o.rhs, "right-hand side; else A*1 for files, 1 for problems")->group(group)->type_name("FILE");
-  app.add_option("--duplicates", o.duplicates, "entries given twice: sum, last or refuse")
-      ->check(words({"sum", "last", "refuse"}))
-      ->group(group)
-      ->type_name("WORD");
-  app.add_flag("--allow-nonfinite", o.allow_nonfinite, "read NaN and Inf, for study")->group(group);
-  app.add_option("--recognise", o.recognise, "a file that is a stencil on a grid: auto solves it as such, off does not")
-      ->check(words({"auto", "off"}))
-      ->group(group)
-      ->type_name("WORD");
-  app.add_option("--null-space", o.null_space,
-                 "constant for a singular system whose null vector is 1, none, or auto: as the problem is, none for files")
-      ->check(words({"auto", "none", "constant"}))
-      ->group(group)
-      ->type_name("WORD");
+  Group group(app, "System");
+  group.name("--problem", o.problem, fmt::format("{}", fmt::join(problem_names(), ", ")), problem_names());
+  group.text("--grid", o.grid, "points: N (cube, or square for a 2-D stencil), NXxNY or NXxNYxNZ", "SIZE");
+  group.name("--stencil", o.stencil,
+             fmt::format("{}; else the problem's own, or star7, on 2-D grids star5", fmt::join(stencils::names(), ", ")),
+             stencils::names());
+  group.count("--dof", o.dof, "unknowns a point, for --problem random", 1, 64, "B");
+  group.count("--seed", o.seed, "of --problem random", 0, std::numeric_limits<std::int64_t>::max(), "S");
+  group.real("--peclet", o.peclet, "of --problem convdiff", 0, unbounded, "PE");
+  group.word("--coefficient", o.coefficient, "of --problem varpoisson: smooth or jumps", {"smooth", "jumps"});
+  group.real("--contrast", o.contrast, "of its coefficient: largest / smallest", 1, unbounded, "C");
+  group.text("--anisotropy", o.anisotropy, "of --problem varpoisson: factors along x, y and z", "EX,EY,EZ");
+  group.real("--dt", o.dt, "time step of navierstokes, euler, cahnhilliard; 0: a fitting one", 0, unbounded, "DT");
+  group.real("--cfl", o.cfl, "time step of navierstokes and euler, in crossing times of the smallest spacing", 1e-300,
+             unbounded, "CFL");
+  group.real("--mach", o.mach, "of navierstokes and euler", 0, unbounded, "M");
+  group.real("--reynolds", o.reynolds, "of navierstokes", 1e-300, unbounded, "RE");
+  group.real("--density-ratio", o.density_ratio, "of projection: heaviest by lightest gas", 1, 1e30, "R");
+  group.real("--radius", o.radius, "of projection's obstacle, as a share of the smallest side; 0: none", 0, 0.45, "R");
+  group.file("--matrix", o.matrix, "Matrix Market file, plain or .gz, instead of a problem");
+  group.count("--block", o.block, "read the matrix in blocks of BxB", 1, 64, "B");
+  group.file("--rhs", o.rhs, "right-hand side; else A*1 for files, 1 for problems");
+  group.word("--duplicates", o.duplicates, "entries given twice: sum, last or refuse", {"sum", "last", "refuse"});
+  group.flag("--allow-nonfinite", o.allow_nonfinite, "read NaN and Inf, for study");
+  group.word("--recognise", o.recognise, "a file that is a stencil on a grid: auto solves it as such, off does not",
+             {"auto", "off"});
+  group.word("--null-space", o.null_space,
+             "constant for a singular system whose null vector is 1, none, or auto: as the problem is, none for files",
+             {"auto", "none", "constant"});
 }
 
 void add_solver_options(CLI::App& app, SolveOptions& o) {
-  const char* group = "Solver";
-  app.add_option("--solver", o.solver, "cg, gmres, fgmres, bicgstab, or auto: by symmetry")
-      ->check(words({"auto", "cg", "gmres", "fgmres", "bicgstab"}))
-      ->group(group)
-      ->type_name("NAME");
-  app.add_option("--rtol", o.rtol, "stop at |b-Ax| <= rtol*|b|")->check(number(0, 1))->group(group)->type_name("T");
-  app.add_option("--atol", o.atol, "or at |b-Ax| <= atol")->check(number(0, unbounded))->group(group)->type_name("T");
-  app.add_option("--nrbe", o.nrbe, "or at this normwise backward error; 0 is off")
-      ->check(number(0, 1))
-      ->group(group)
-      ->type_name("T");
-  app.add_option("--max-it", o.max_it, "iterations at most")->check(integer(0, 1'000'000'000))->group(group)->type_name("N");
-  app.add_option("--restart", o.restart, "GMRES basis length")->check(integer(1, 100'000))->group(group)->type_name("M");
-  app.add_option("--basis", o.basis, "GMRES basis stored in fp64 or fp32")
-      ->check(words({"fp64", "fp32"}))
-      ->group(group)
-      ->type_name("WORD");
-  app.add_option("--cg-form", o.cg_form, "cg: plain, eisenstat (two sweeps and no product), or auto: where it can")
-      ->check(words({"auto", "plain", "eisenstat"}))
-      ->group(group)
-      ->type_name("WORD");
-  app.add_option("--product", o.product, "gmres, fgmres: a full product, half a one behind the sweeps, or auto")
-      ->check(words({"auto", "full", "half"}))
-      ->group(group)
-      ->type_name("WORD");
-  app.add_option("--time-limit", o.time_limit, "seconds, then end in order; 0 is none")
-      ->check(number(0, unbounded))
-      ->group(group)
-      ->type_name("S");
+  Group group(app, "Solver");
+  group.name("--solver", o.solver, "cg, gmres, fgmres, bicgstab, or auto: by symmetry",
+             {"auto", "cg", "gmres", "fgmres", "bicgstab"});
+  group.real("--rtol", o.rtol, "stop at |b-Ax| <= rtol*|b|", 0, 1, "T");
+  group.real("--atol", o.atol, "or at |b-Ax| <= atol", 0, unbounded, "T");
+  group.real("--nrbe", o.nrbe, "or at this normwise backward error; 0 is off", 0, 1, "T");
+  group.count("--max-it", o.max_it, "iterations at most", 0, 1'000'000'000, "N");
+  group.count("--restart", o.restart, "GMRES basis length", 1, 100'000, "M");
+  group.word("--basis", o.basis, "GMRES basis stored in fp64 or fp32", {"fp64", "fp32"});
+  group.word("--cg-form", o.cg_form, "cg: plain, eisenstat (two sweeps and no product), or auto: where it can",
+             {"auto", "plain", "eisenstat"});
+  group.word("--product", o.product, "gmres, fgmres: a full product, half a one behind the sweeps, or auto",
+             {"auto", "full", "half"});
+  group.real("--time-limit", o.time_limit, "seconds, then end in order; 0 is none", 0, unbounded, "S");
 }
 
-void add_trisolve_options(CLI::App& app, SolveOptions& o) {
-  const char* group = "Preconditioner";
-  const auto word = [&](const char* name, std::string& value, const char* help, const Words& have, const Words& later = {}) {
-    app.add_option(name, value, help)->check(words(have, later))->group(group)->type_name("WORD");
-  };
-  word("--trisolve", o.trisolve, "triangular systems: exact sweeps, jacobi or neumann iterations, or auto: what is faster",
-       {"exact", "jacobi", "neumann", "auto"}, {"randomized"});
-  app.add_option("--sweeps", o.sweeps, "of the iteration, for each triangle")
-      ->check(integer(1, 100'000))
-      ->group(group)
-      ->type_name("K");
-  word("--trisolve-form", o.trisolve_form, "of jacobi: noncompact or compact", {"noncompact", "compact"});
-  app.add_option("--damping", o.damping, "of jacobi")->check(number(1e-3, 1))->group(group)->type_name("W");
-  app.add_option("--jacobi-block", o.jacobi_block, "block jacobi: so many consecutive rows are solved exactly")
-      ->check(integer(1, 1'000'000))
-      ->group(group)
-      ->type_name("M");
-  word("--scale-factors", o.scale_factors, "Ruiz scaling before iterating: none, lower, upper or both",
-       {"none", "lower", "upper", "both"});
-  word("--scale-matrix", o.scale_matrix, "factor the matrix as it is, or after ruiz scaling", {"none", "ruiz"});
-  word("--guard", o.guard, "on: exact sweeps take over where the iteration would diverge; off is for study", {"on", "off"});
+void add_trisolve_options(Group& group, SolveOptions& o) {
+  group.word("--trisolve", o.trisolve,
+             "triangular systems: exact sweeps, jacobi or neumann iterations, or auto: what is faster",
+             {"exact", "jacobi", "neumann", "auto"}, {"randomized"});
+  group.count("--sweeps", o.sweeps, "of the iteration, for each triangle", 1, 100'000, "K");
+  group.word("--trisolve-form", o.trisolve_form, "of jacobi: noncompact or compact", {"noncompact", "compact"});
+  group.real("--damping", o.damping, "of jacobi", 1e-3, 1, "W");
+  group.count("--jacobi-block", o.jacobi_block, "block jacobi: so many consecutive rows are solved exactly", 1, 1'000'000,
+              "M");
+  group.word("--scale-factors", o.scale_factors, "Ruiz scaling before iterating: none, lower, upper or both",
+             {"none", "lower", "upper", "both"});
+  group.word("--scale-matrix", o.scale_matrix, "factor the matrix as it is, or after ruiz scaling", {"none", "ruiz"});
+  group.word("--guard", o.guard, "on: exact sweeps take over where the iteration would diverge; off is for study",
+             {"on", "off"});
 }
 
 void add_preconditioner_options(CLI::App& app, SolveOptions& o) {
-  const char* group = "Preconditioner";
+  Group group(app, "Preconditioner");
   const auto have = preconditioner_words();
-  app.add_option("--pc", o.pc, fmt::format("{}; auto says what it chose and why", fmt::join(have, ", ")))
-      ->check(words(have, {"dbsr", "mg", "amg", "randomized", "ras"}))
-      ->group(group)
-      ->type_name("NAME");
-  app.add_option("--fill", o.fill, "level of fill of ilu and ic")->check(integer(0, 100))->group(group)->type_name("K");
-  app.add_option("--drop", o.drop, "ilut: entries not above this times the norm of their row of A are dropped")
-      ->check(number(0, 1))
-      ->group(group)
-      ->type_name("T");
-  app.add_option("--lfil", o.lfil, "ilut: at most so many entries a row of L, and of U, the diagonal apart")
-      ->check(integer(0, std::numeric_limits<std::int32_t>::max()))
-      ->group(group)
-      ->type_name("P");
-  app.add_option("--column-pivoting", o.column_pivoting,
-                 "ilut: the largest entry of a row of U becomes its pivot when T times it is above the diagonal; 0: never")
-      ->check(number(0, 1))
-      ->group(group)
-      ->type_name("T");
-  app.add_option("--shift", o.shift, "bad pivots: none stops, auto repairs and reports, or a diagonal shift")
-      ->check(CLI::Validator([](std::string& text) { return check_shift(text); }, ""))
-      ->group(group)
-      ->type_name("none|auto|VALUE");
-  app.add_option("--factor-sweeps", o.factor_sweeps, "of parilu and parilut: fixed-point sweeps over the factors")
-      ->check(integer(1, 1000))
-      ->group(group)
-      ->type_name("N");
-  app.add_option("--fill-limit", o.fill_limit, "of parilut: entries of L, and of U, over those of A's triangles")
-      ->check(number(0, 1000))
-      ->group(group)
-      ->type_name("R");
-  app.add_option("--ordering", o.ordering, "natural, rcm, colours (greedy) or random-colours (Jones and Plassmann's)")
-      ->check(words({"natural", "rcm", "colours", "random-colours"}))
-      ->group(group)
-      ->type_name("WORD");
-  app.add_flag("--match-rows", o.match_rows, "ilu, ilut: first permute and scale rows so that the diagonal is large")
-      ->group(group);
-  app.add_option("--schedule", o.schedule, "triangular sweeps: auto, sequential, levels or point-to-point")
-      ->check(words({"auto", "sequential", "levels", "point-to-point"}))
-      ->group(group)
-      ->type_name("WORD");
-  add_trisolve_options(app, o);
-  app.add_option("--factor-precision", o.factor_precision, "how factors on a grid are kept: fp64, fp32, bf16 or fp16")
-      ->check(words({"fp64", "fp32", "bf16", "fp16"}))
-      ->group(group)
-      ->type_name("WORD");
-  app.add_flag("--strict", o.strict, "forbid every repair")->group(group);
+  group.name("--pc", o.pc, fmt::format("{}; auto says what it chose and why", fmt::join(have, ", ")), have,
+             {"dbsr", "mg", "amg", "randomized", "ras"});
+  group.count("--fill", o.fill, "level of fill of ilu and ic", 0, 100, "K");
+  group.real("--drop", o.drop, "ilut: entries not above this times the norm of their row of A are dropped", 0, 1, "T");
+  group.count("--lfil", o.lfil, "ilut: at most so many entries a row of L, and of U, the diagonal apart", 0,
+              std::numeric_limits<std::int32_t>::max(), "P");
+  group.real("--column-pivoting", o.column_pivoting,
+             "ilut: the largest entry of a row of U becomes its pivot when T times it is above the diagonal; 0: never", 0, 1,
+             "T");
+  group.text("--shift", o.shift, "bad pivots: none stops, auto repairs and reports, or a diagonal shift", "none|auto|VALUE")
+      ->check(CLI::Validator([](std::string& text) { return check_shift(text); }, ""));
+  group.count("--factor-sweeps", o.factor_sweeps, "of parilu and parilut: fixed-point sweeps over the factors", 1, 1000,
+              "N");
+  group.real("--fill-limit", o.fill_limit, "of parilut: entries of L, and of U, over those of A's triangles", 0, 1000, "R");
+  group.word("--ordering", o.ordering, "natural, rcm, colours (greedy) or random-colours (Jones and Plassmann's)",
+             {"natural", "rcm", "colours", "random-colours"});
+  group.flag("--match-rows", o.match_rows, "ilu, ilut: first permute and scale rows so that the diagonal is large");
+  group.word("--schedule", o.schedule, "triangular sweeps: auto, sequential, levels or point-to-point",
+             {"auto", "sequential", "levels", "point-to-point"});
+  add_trisolve_options(group, o);
+  group.word("--factor-precision", o.factor_precision, "how factors on a grid are kept: fp64, fp32, bf16 or fp16",
+             {"fp64", "fp32", "bf16", "fp16"});
+  group.flag("--strict", o.strict, "forbid every repair");
 }
 
 void add_output_options(CLI::App& app, SolveOptions& o) {
-  const char* group = "Machine and output";
-  app.add_option("--backend", o.backend, "auto, host or cuda")
-      ->check(words({"auto", "host", "cuda"}))
-      ->group(group)
-      ->type_name("WORD");
-  app.add_option("--threads", o.threads, "0: as many as there are")
-      ->check(integer(0, most_threads()))
-      ->group(group)
-      ->type_name("T");
-  app.add_option("--solution", o.solution, "write x as Matrix Market")->group(group)->type_name("FILE");
-  app.add_option("--json", o.json, "write the report; - is standard output")->group(group)->type_name("FILE");
-  app.add_option("--history", o.history, "write the residuals as CSV")->group(group)->type_name("FILE");
-  app.add_option("--plot", o.plot, "draw the residuals as SVG")->group(group)->type_name("FILE");
-  app.add_flag("-q,--quiet", o.quiet, "print nothing but errors")->group(group);
-  app.add_flag("-v,--verbose", o.verbose, "print every iteration and more detail")->group(group);
+  Group group(app, "Machine and output");
+  group.word("--backend", o.backend, "auto, host or cuda", {"auto", "host", "cuda"});
+  group.count("--threads", o.threads, "0: as many as there are", 0, most_threads(), "T");
+  group.file("--solution", o.solution, "write x as Matrix Market");
+  group.file("--json", o.json, "write the report; - is standard output");
+  group.file("--history", o.history, "write the residuals as CSV");
+  group.file("--plot", o.plot, "draw the residuals as SVG");
+  group.flag("-q,--quiet", o.quiet, "print nothing but errors");
+  group.flag("-v,--verbose", o.verbose, "print every iteration and more detail");
 }
 
 Words bench_kinds() {
   auto kinds = bench::kinds();
-  kinds.emplace_back("block");
-  kinds.emplace_back("matrices");
-  kinds.emplace_back("trisolve");
+  for (const char* kind : {"block", "matrices", "trisolve"}) kinds.emplace_back(kind);
   return kinds;
 }
 
 void add_bench_options(CLI::App& app, BenchOptions& o) {
   const auto all = CLI::MultiOptionPolicy::TakeAll;
+  Group group(app, "Options");
   app.add_option("kind", o.kind,
                  "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC(0), IC(1); trisolve: "
                  "exact and iterated triangular solves; on a GPU also "
@@ -278,45 +211,36 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->check(words(bench_kinds(), {"dbsr"}))
       ->required()
       ->type_name("KIND");
-  app.add_option("--backend", o.backend, "host, or cuda: sweeps, set-up and solves on the first GPU beside cuSPARSE")
-      ->check(words({"host", "cuda"}))
-      ->type_name("WORD");
-  app.add_option("--from", o.from, "show the table and the picture of an earlier run's JSON instead of measuring")
-      ->check(CLI::ExistingFile)
-      ->type_name("FILE");
-  app.add_option(
-         "--column", o.column,
-         "on a GPU: rtx3090 and a100, the sizes of the paper's table 3 (a100 without contenders); growing sides; breakdown; "
-         "many: sweeps on several vectors")
-      ->check(words(bench::device_columns()))
-      ->type_name("WORD");
-  app.add_option("--threads", o.threads, "thread counts, also the ranks of contenders; default 1 and all")
+  group.word("--backend", o.backend, "host, or cuda: sweeps, set-up and solves on the first GPU beside cuSPARSE",
+             {"host", "cuda"});
+  group.text("--from", o.from, "show the table and the picture of an earlier run's JSON instead of measuring", "FILE")
+      ->check(CLI::ExistingFile);
+  group.word("--column", o.column,
+             "on a GPU: rtx3090 and a100, the sizes of the paper's table 3 (a100 without contenders); growing sides; "
+             "breakdown; many: sweeps on several vectors",
+             bench::device_columns());
+  group.text("--threads", o.threads, "thread counts, also the ranks of contenders; default 1 and all", "T ...")
       ->check(integer(1, 4096))
       ->multi_option_policy(all)
-      ->expected(1, 64)
-      ->type_name("T ...");
-  app.add_option("--rounds", o.rounds, "each round measures all in turn; 0: 5, for solves 3, with --small 1")
-      ->check(integer(0, 1000))
-      ->type_name("N");
-  app.add_option("--only", o.only, "cases whose name contains this")->type_name("TEXT");
-  app.add_option("--matrices", o.matrices, "of matrices: a folder of Matrix Market files; of block: to be measured, too")
-      ->check(CLI::ExistingDirectory)
-      ->type_name("DIR");
-  app.add_flag("--small", o.small, "the same list on tiny grids: a quick look at whether all runs");
-  app.add_option("--peers", o.peers,
-                 fmt::format("contenders to run: {}; default all", fmt::join(all_contender_names(), ", ")))
+      ->expected(1, 64);
+  group.count("--rounds", o.rounds, "each round measures all in turn; 0: 5, for solves 3, with --small 1", 0, 1000, "N");
+  group.text("--only", o.only, "cases whose name contains this", "TEXT");
+  group.text("--matrices", o.matrices, "of matrices: a folder of Matrix Market files; of block: to be measured, too", "DIR")
+      ->check(CLI::ExistingDirectory);
+  group.flag("--small", o.small, "the same list on tiny grids: a quick look at whether all runs");
+  group
+      .text("--peers", o.peers, fmt::format("contenders to run: {}; default all", fmt::join(all_contender_names(), ", ")),
+            "NAME ...")
       ->check(words(all_contender_names()))
       ->multi_option_policy(all)
-      ->expected(1, 8)
-      ->type_name("NAME ...");
-  app.add_option("--contenders", o.contenders, "folder of the contenders' programs; default beside this one")
-      ->type_name("DIR");
-  app.add_option("--machine", o.machine, "name of this machine, for the report")->type_name("NAME");
-  app.add_option("--commit", o.commit, "of the program, when there is no repository around it")->type_name("HASH");
-  app.add_option("--json", o.json, "write the report; - is standard output")->type_name("FILE");
-  app.add_option("--plot", o.plot, "draw the times beside the contenders as SVG")->type_name("FILE");
-  app.add_option("--spy", o.spy, "trisolve: draw the pattern of L+U of the last case as SVG")->type_name("FILE");
-  app.add_flag("-q,--quiet", o.quiet, "print nothing but errors");
+      ->expected(1, 8);
+  group.text("--contenders", o.contenders, "folder of the contenders' programs; default beside this one", "DIR");
+  group.text("--machine", o.machine, "name of this machine, for the report", "NAME");
+  group.text("--commit", o.commit, "of the program, when there is no repository around it", "HASH");
+  group.file("--json", o.json, "write the report; - is standard output");
+  group.file("--plot", o.plot, "draw the times beside the contenders as SVG");
+  group.file("--spy", o.spy, "trisolve: draw the pattern of L+U of the last case as SVG");
+  group.flag("-q,--quiet", o.quiet, "print nothing but errors");
   app.footer("Exit status: 0 when every listed shape was measured, 1 when one is missing.");
 }
 
