@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ILUT and ILUTP: a case by hand, the properties that define them, what the report says, repeated factorization, matched
-// rows, and a table of bad input.
+// rows. Bad input: tests/reliability/test_bad_systems.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -260,63 +260,6 @@ TEST(Ilut, OptionsOutOfRangeAreNamed) {
   EXPECT_ERROR((void)ilut(A, {.lfil = -1}), bad_argument, "lfil is -1");
   EXPECT_ERROR((void)ilut(A, {.column_pivoting = 2}), bad_argument, "column pivoting is 2");
   EXPECT_ERROR((void)ilut(from_triplets<double>(1, 2, std::vector<Triplet<double>>{{0, 1, 1.0}})), not_square, "1×2");
-}
-
-/// Input that others crash on or pass over: answered, or stopped with a sentence and the row.
-struct BadInput {
-  const char* name;
-  std::int64_t n;
-  std::vector<Triplet<double>> entries;
-  std::int64_t bad_row;  // −1: there is nothing wrong with it
-  PivotNote::Kind kind;
-};
-
-const BadInput bad_inputs[] = {
-    {"one by one", 1, {{0, 0, 3.0}}, -1, {}},
-    {"one by one, zero", 1, {{0, 0, 0.0}}, 0, PivotNote::Kind::zero},
-    {"one by one, empty", 1, {}, 0, PivotNote::Kind::zero},
-    {"zero row", 3, {{0, 0, 2.0}, {0, 1, 1.0}, {2, 2, 1.0}, {2, 1, 1.0}}, 1, PivotNote::Kind::zero},
-    {"zero diagonal", 3, {{0, 0, 1.0}, {1, 1, 0.0}, {1, 2, 1.0}, {2, 1, 1.0}, {2, 2, 1.0}}, 1, PivotNote::Kind::zero},
-    {"disconnected", 4, {{0, 0, 2.0}, {0, 1, 1.0}, {1, 0, 1.0}, {1, 1, 2.0}, {2, 2, 4.0}, {3, 3, 5.0}}, -1, {}},
-    {"indefinite", 2, {{0, 0, 1.0}, {0, 1, 3.0}, {1, 0, 3.0}, {1, 1, 1.0}}, -1, {}},
-    {"singular by structure", 3, {{0, 0, 1.0}, {1, 0, 1.0}, {2, 1, 1.0}, {2, 2, 1.0}}, 1, PivotNote::Kind::zero},
-    {"singular by values", 2, {{0, 0, 1.0}, {0, 1, 2.0}, {1, 0, 2.0}, {1, 1, 4.0}}, 1, PivotNote::Kind::zero},
-    {"not a number", 2, {{0, 0, 1.0}, {1, 0, std::nan("")}, {1, 1, 1.0}}, 1, PivotNote::Kind::nonfinite_input},
-    {"infinite", 2, {{0, 0, 1.0}, {1, 1, std::numeric_limits<double>::infinity()}}, 1, PivotNote::Kind::nonfinite_input},
-    {"overflow", 2, {{0, 0, 1e-300}, {0, 1, 1e-300}, {1, 0, 1e200}, {1, 1, 1.0}}, 1, PivotNote::Kind::overflow},
-};
-
-TEST(Ilut, BadInputIsAnsweredOrStoppedWithItsRow) {
-  for (const auto& bad : bad_inputs) {
-    SCOPED_TRACE(bad.name);
-    const auto A = matrix(bad.n, bad.entries);
-    for (const double pivoting : {0.0, 0.1}) {
-      const auto M = ilut(A, {.shift = ShiftPolicy::none, .drop = 0, .column_pivoting = pivoting});
-      const auto& report = M.report();
-      if (pivoting > 0 && report.ok) continue;  // an exchange may find a pivot
-      EXPECT_EQ(report.ok, bad.bad_row < 0) << report.message;
-      if (bad.bad_row < 0) continue;
-      ASSERT_FALSE(report.bad_pivots.empty());
-      if (pivoting == 0) {
-        EXPECT_EQ(report.bad_pivots.front().row, bad.bad_row);
-        EXPECT_EQ(report.bad_pivots.front().kind, bad.kind) << word(report.bad_pivots.front().kind);
-        EXPECT_NE(report.message.find(std::string("row ") + std::to_string(bad.bad_row)), std::string::npos)
-            << report.message;
-      }
-      EXPECT_NE(report.message.find(pivoting > 0 ? "ILUTP(20, 0)" : "ILUT(20, 0)"), std::string::npos) << report.message;
-      Vector<double> r(bad.n, 1.0), z(bad.n);
-      EXPECT_ERROR(M.apply(r, z), bad_argument, "failed factorization");
-    }
-    const auto repaired = ilut(A, {.drop = 0});
-    const bool finite =
-        bad.bad_row < 0 || (bad.kind != PivotNote::Kind::nonfinite_input && bad.kind != PivotNote::Kind::overflow);
-    EXPECT_EQ(repaired.report().ok, finite) << repaired.report().message;
-    if (!repaired.report().ok) continue;
-    Vector<double> r(bad.n, 1.0), z(bad.n);
-    repaired.apply(r, z);
-    for (const double value : z) EXPECT_TRUE(std::isfinite(value));
-    EXPECT_EQ(repaired.report().perturbed_pivots > 0 || repaired.report().shift > 0, bad.bad_row >= 0);
-  }
 }
 
 TEST(Ilut, AnEmptyMatrixIsFactored) {
