@@ -17,7 +17,6 @@ constexpr int threads_a_block = 256;
 /// Of kernels that end in sums of all threads.
 constexpr std::int64_t most_blocks = 1056;
 constexpr int lanes_a_row = 8;
-constexpr std::int64_t far_part = 16;
 
 unsigned blocks_for(std::int64_t threads) {
   return static_cast<unsigned>((threads + threads_a_block - 1) / threads_a_block);
@@ -44,7 +43,7 @@ __global__ void count_kernel(CutView v, PatternFacts* facts) {
     missing += low == end || v.A.column[low] != i;
     const std::int64_t before = low > begin ? i - v.A.column[low - 1] : 0;
     chained += before == 1;
-    scattered += before * far_part > v.A.rows;
+    scattered += before * PatternFacts::far_part > v.A.rows;
     longest = max(longest, static_cast<int>(end - begin));
     v.lower_start[i + 1] = low - begin;
     if (i == 0) v.lower_start[0] = 0;

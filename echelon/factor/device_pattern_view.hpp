@@ -15,7 +15,8 @@ struct PatternFacts {
   int missing = 0;         // rows without a diagonal entry
   int longest = 0;         // entries of a row
   int chained = 0;         // rows that have the column just before their diagonal
-  int scattered = 0;       // rows whose next column before the diagonal is more than a sixteenth of all rows away
+  int scattered = 0;       // rows whose next column before the diagonal is more than a far_part of all rows away
+  static constexpr std::int64_t far_part = 16;
 };
 
 /// A pattern with a full diagonal and the triangles it is cut into, distances in 32 bits.

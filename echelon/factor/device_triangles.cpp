@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "echelon/base/error.hpp"
 #include "echelon/factor/device_pattern_view.hpp"
 #include "echelon/schedule/row_depth_view.hpp"
@@ -30,7 +32,56 @@ void order_by_depth(DeviceTriangles& made, std::int64_t rows, Device device) {
   made.upper.levels = found.levels[RowDepthView::upper];
 }
 
+/// What the counting of entries left to do.
+void order_rows(DeviceTriangles& made, const PatternFacts& facts, std::int64_t rows, SweepSchedule wanted, Device device) {
+  made.longest = facts.longest;
+  made.lower.scattered = made.upper.scattered = 2 * std::int64_t{facts.scattered} > rows;
+  for (DeviceTriangle* one : {&made.lower, &made.upper}) {
+    one->mean_entries = static_cast<double>(one->distance.size()) / static_cast<double>(rows);
+  }
+  if (tickets_by_depth(wanted, facts.chained, rows)) order_by_depth(made, rows, device);
+}
+
+/// As the device's count finds them.
+PatternFacts facts_of(const TrianglePattern& lower, const TrianglePattern& upper) {
+  PatternFacts facts;
+  facts.below = lower.entries();
+  const std::int64_t n = lower.rows;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t below = lower.start[i + 1] - lower.start[i], above = upper.start[n - i] - upper.start[n - 1 - i];
+    facts.longest = std::max(facts.longest, static_cast<int>(below + 1 + above));
+    if (below == 0) continue;
+    const std::int64_t nearest = with_distances(
+        lower, [&](const auto* distance) { return static_cast<std::int64_t>(distance[lower.start[i + 1] - 1]); });
+    facts.chained += nearest == 1;
+    facts.scattered += nearest * PatternFacts::far_part > n;
+  }
+  return facts;
+}
+
+DeviceTriangle uploaded(const TrianglePattern& triangle, Device device) {
+  DeviceTriangle made;
+  made.start = triangle.start.to(device);
+  if (triangle.narrow) {
+    Array<std::int32_t> wide(triangle.entries());
+    std::copy_n(triangle.distance_16.data(), wide.size(), wide.data());
+    made.distance = wide.to(device);
+  } else {
+    made.distance = triangle.distance.to(device);
+  }
+  return made;
+}
+
 }  // namespace
+
+DeviceTriangles triangles_on_device(const TrianglePattern& lower, const TrianglePattern& upper, SweepSchedule wanted,
+                                    Device device) {
+  DeviceTriangles made;
+  made.lower = uploaded(lower, device);
+  made.upper = uploaded(upper, device);
+  if (lower.rows > 0) order_rows(made, facts_of(lower, upper), lower.rows, wanted, device);
+  return made;
+}
 
 DeviceTriangles cut_on_device(const PatternView& A, std::int64_t entries, SweepSchedule wanted, Device device) {
   DeviceTriangles made;
@@ -43,17 +94,13 @@ DeviceTriangles cut_on_device(const PatternView& A, std::int64_t entries, SweepS
   const PatternFacts facts = pattern_kernels()->count(device.index, view);
   made.missing_diagonals = facts.missing;
   if (facts.missing > 0) return made;
-  made.longest = facts.longest;
   const std::int64_t above = entries - A.rows - facts.below;
   made.lower.distance = Array<std::int32_t>(facts.below, device);
   made.upper.distance = Array<std::int32_t>(above, device);
   view.lower_distance = made.lower.distance.data();
   view.upper_distance = made.upper.distance.data();
   pattern_kernels()->cut(device.index, view);
-  made.lower.scattered = made.upper.scattered = 2 * std::int64_t{facts.scattered} > A.rows;
-  made.lower.mean_entries = static_cast<double>(facts.below) / static_cast<double>(A.rows);
-  made.upper.mean_entries = static_cast<double>(above) / static_cast<double>(A.rows);
-  if (tickets_by_depth(wanted, facts.chained, A.rows)) order_by_depth(made, A.rows, device);
+  order_rows(made, facts, A.rows, wanted, device);
   return made;
 }
 

@@ -31,6 +31,10 @@ constexpr double analysis_patience_seconds = 20;
 /// `A` and its `entries` columns are on `device`.
 DeviceTriangles cut_on_device(const PatternView& A, std::int64_t entries, SweepSchedule wanted, Device device);
 
+/// The same from triangles that are on the host.
+DeviceTriangles triangles_on_device(const TrianglePattern& lower, const TrianglePattern& upper, SweepSchedule wanted,
+                                    Device device);
+
 /// Sorting a row takes the square of its entries: longer ones are the host's.
 constexpr std::int64_t longest_permuted_row = 512;
 

@@ -40,6 +40,7 @@ class BlockIlu final : public Ilu<T>::Impl {
   void refactor(const BlockCsr<T>& A) override;
   BlockCsr<T> lower() const override { return solve_.lower(); }
   BlockCsr<T> upper() const override { return solve_.upper(); }
+  const Triangles<T>* triangles() const override { return &solve_.factors; }
   std::span<const std::int32_t> order() const override;
 
  private:

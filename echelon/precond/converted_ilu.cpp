@@ -24,6 +24,7 @@ class ConvertedIlu final : public Ilu<T>::Impl {
   BlockCsr<T> upper() const override { return inner_.upper(); }
   std::span<const std::int32_t> order() const override { return inner_.order(); }
   std::span<const std::int32_t> column_order() const override { return inner_.column_order(); }
+  const Triangles<T>* triangles() const override { return inner_.triangles(); }
 
  private:
   void take_report() {

@@ -28,7 +28,6 @@ namespace {
 
 /// What is waited for takes microseconds; a GPU that is shared or stopped by a debugger may take seconds.
 constexpr double patience_seconds = 20;
-constexpr int largest_fixed_block = 8;
 
 const BlockCsr<double>& checked(const BlockCsr<double>& A, const IluOptions& options) {
   check_options(options);
@@ -102,7 +101,8 @@ struct DeviceBlockIlu::Impl {
         title(fmt::format("{}({})", positive ? "IC" : "ILU", options.fill)) {
     make_pattern(A);
     prepare_factorization();
-    sweeps = RowSweeps(sweep_view(lower, true), sweep_view(upper, false), device, patience_seconds);
+    sweeps = RowSweeps(sweep_view(lower, true, block, lower.values, inverse_diagonal, order),
+                       sweep_view(upper, false, block, upper.values, inverse_diagonal, order), device, patience_seconds);
     describe();
     // Waits for the device, so that the time of all this is known.
     fingerprint = pattern_kernels()->fingerprint(device.index, pattern_of(A), entries_of_A);
@@ -196,28 +196,12 @@ struct DeviceBlockIlu::Impl {
     v.scratch_bytes = launch.scratch_bytes;
   }
 
-  RowSweepView sweep_view(const FactorTriangle& triangle, bool is_lower) const {
-    RowSweepView v;
-    v.rows = rows;
-    v.block = block;
-    v.lower = is_lower;
-    v.mean_entries = triangle.mean_entries;
-    v.scattered = triangle.scattered;
-    v.start = triangle.start.data();
-    v.distance = triangle.distance.data();
-    v.values = triangle.values.data();
-    v.inverse_diagonal = inverse_diagonal.data();
-    v.tickets = triangle.tickets.empty() ? nullptr : triangle.tickets.data();
-    v.order = order.empty() ? nullptr : order.data();
-    return v;
-  }
-
   void describe() {
     report.name = positive ? "ic" : "ilu";
     report.fill = options.fill;
     report.block = block;
     report.ordering = natural() ? "natural" : "rcm";
-    report.kernel = fmt::format("rows, {}b={}", block > largest_fixed_block ? "generic " : "", block);
+    report.kernel = row_kernel_name(block);
     report.schedule = lower.tickets.empty() ? "rows in order" : "rows by depth";
     report.bytes = lower.bytes() + upper.bytes() + inverse_diagonal.bytes() + order.bytes() + position.bytes() +
                    sums.bytes() + scale.bytes() + nonfinite.bytes() + finished.bytes() + status.bytes() + scratch.bytes() +

@@ -17,15 +17,15 @@ Array<double> row_scales(const WeightedMatching& matching, Device device) {
 
 }  // namespace
 
-DeviceMatchedIlu::DeviceMatchedIlu(const BlockCsr<double>& A, const IluOptions& options, Device device)
-    : DeviceMatchedIlu(matched_matrix(A), options, device) {}
+DeviceMatchedIlu::DeviceMatchedIlu(const BlockCsr<double>& A, const Factor& factor, Device device)
+    : DeviceMatchedIlu(matched_matrix(A), factor, device) {}
 
-DeviceMatchedIlu::DeviceMatchedIlu(MatchedMatrix matched, const IluOptions& options, Device device)
+DeviceMatchedIlu::DeviceMatchedIlu(MatchedMatrix matched, const Factor& factor, Device device)
     : row_of_column_(Array<std::int32_t>(std::span<const std::int32_t>(matched.matching.row_of_column)).to(device)),
       row_scale_(row_scales(matched.matching, device)),
       column_scale_(Array<double>(std::span<const double>(matched.matching.column_scale)).to(device)),
-      ilu_(matched.matrix.to(device), options),
-      report_(report_of_matched(ilu_.report(), matched.matching)),
+      ilu_(factor(matched.matrix)),
+      report_(report_of_matched(ilu_->report(), matched.matching)),
       scaled_(matched.matrix.rows(), device) {}
 
 void DeviceMatchedIlu::apply(const Vector<double>& r, Vector<double>& z) const {
@@ -37,7 +37,7 @@ void DeviceMatchedIlu::apply(const Vector<double>& r, Vector<double>& z) const {
   }
   const int device = scaled_.device().index;
   cuda_backend()->scaled_gather(device, {n, row_of_column_.data(), row_scale_.data(), r.data(), scaled_.data()});
-  ilu_.apply(scaled_, z);
+  ilu_->apply(scaled_, z);
   cuda_backend()->scaled_gather(device, {n, nullptr, column_scale_.data(), z.data(), z.data()});
 }
 

@@ -129,6 +129,11 @@ std::span<const std::int32_t> Ilu<T>::column_order() const {
 }
 
 template <class T>
+const Triangles<T>* Ilu<T>::triangles() const {
+  return impl_->triangles();
+}
+
+template <class T>
 void check_matrix(const BlockCsr<T>& A, const IluOptions& options) {
   check_options(options);
   if (options.precision != Stored::fp64) {

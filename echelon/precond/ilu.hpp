@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "echelon/base/stored.hpp"
+#include "echelon/factor/triangles.hpp"
 #include "echelon/matrix/block_csr.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/matrix/struct_matrix.hpp"
@@ -92,6 +93,8 @@ class Ilu final : public Preconditioner<T> {
   std::span<const std::int32_t> order() const;
   /// New position → user's block column: order(), unless columns were exchanged. L U ≈ P A Q.
   std::span<const std::int32_t> column_order() const;
+  /// In elimination order, as the sweeps read them; null for factors on a grid.
+  const Triangles<T>* triangles() const;
 
   struct Impl;
   explicit Ilu(std::unique_ptr<Impl> impl);

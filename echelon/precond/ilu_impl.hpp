@@ -47,6 +47,7 @@ struct Ilu<T>::Impl {
   virtual BlockCsr<T> upper() const = 0;
   virtual std::span<const std::int32_t> order() const = 0;
   virtual std::span<const std::int32_t> column_order() const { return order(); }
+  virtual const Triangles<T>* triangles() const { return nullptr; }
 };
 
 }  // namespace echelon

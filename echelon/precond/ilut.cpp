@@ -32,6 +32,7 @@ class BlockIlut final : public Ilu<T>::Impl {
   void refactor(const BlockCsr<T>& A) override;
   BlockCsr<T> lower() const override { return solve_.lower(); }
   BlockCsr<T> upper() const override { return solve_.upper(); }
+  const Triangles<T>* triangles() const override { return &solve_.factors; }
   std::span<const std::int32_t> order() const override { return or_natural(order_); }
   std::span<const std::int32_t> column_order() const override {
     return pivoting() ? std::span<const std::int32_t>(column_order_.span()) : order();

@@ -54,6 +54,7 @@ class ParIlut final : public Ilu<T>::Impl {
 
   BlockCsr<T> lower() const override { return solve_.lower(); }
   BlockCsr<T> upper() const override { return solve_.upper(); }
+  const Triangles<T>* triangles() const override { return &solve_.factors; }
   std::span<const std::int32_t> order() const override {
     if (order_.size() != rows_) {
       order_ = Array<std::int32_t>(rows_);

@@ -16,6 +16,27 @@ unsigned long long nanoseconds(double seconds) { return static_cast<unsigned lon
 
 }  // namespace
 
+RowSweepView sweep_view(const DeviceTriangle& triangle, bool lower, int block, const Array<double>& values,
+                        const Array<double>& inverse_diagonal, const Array<std::int32_t>& order) {
+  RowSweepView v;
+  v.rows = triangle.start.size() - 1;
+  v.block = block;
+  v.lower = lower;
+  v.mean_entries = triangle.mean_entries;
+  v.scattered = triangle.scattered;
+  v.start = triangle.start.data();
+  v.distance = triangle.distance.data();
+  v.values = values.data();
+  v.inverse_diagonal = inverse_diagonal.data();
+  v.tickets = triangle.tickets.empty() ? nullptr : triangle.tickets.data();
+  v.order = order.empty() ? nullptr : order.data();
+  return v;
+}
+
+std::string row_kernel_name(int block) {
+  return fmt::format("rows, {}b={}", block > largest_fixed_block ? "generic " : "", block);
+}
+
 RowSweeps::RowSweeps(const RowSweepView& lower, const RowSweepView& upper, Device device, double patience_seconds)
     : device_(device), lower_(lower), upper_(upper), words_(cleared_array<RowSweepWord>(lower.rows * lower.block, device)) {
   set_state({.patience = nanoseconds(patience_seconds)});

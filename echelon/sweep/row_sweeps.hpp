@@ -4,11 +4,19 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "echelon/base/array.hpp"
+#include "echelon/factor/device_triangles.hpp"
 #include "echelon/sweep/row_sweep_view.hpp"
 
 namespace echelon {
+
+/// A triangle of factors that lie on a GPU, as its sweep reads it. `order` is empty when natural.
+RowSweepView sweep_view(const DeviceTriangle& triangle, bool lower, int block, const Array<double>& values,
+                        const Array<double>& inverse_diagonal, const Array<std::int32_t>& order);
+/// "rows, b=3"
+std::string row_kernel_name(int block);
 
 class RowSweeps {
  public:

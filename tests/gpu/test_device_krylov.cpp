@@ -8,6 +8,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/krylov/auto_solve.hpp"
+#include "echelon/precond/device_block_ilu.hpp"
 #include "echelon/precond/device_ilu.hpp"
 #include "echelon/precond/device_matched_ilu.hpp"
 #include "echelon/precond/jacobi.hpp"
@@ -327,7 +328,9 @@ TEST_F(DeviceKrylov, MatchedRowsHaveTheBitsOfTheHost) {
   for (std::int64_t i = 0; i < r.size(); ++i) r[i] = std::sin(static_cast<double>(i));
   for (const int fill : {0, 1, 5}) {
     const MatchedIlu host(A, {.fill = fill});
-    const DeviceMatchedIlu there(A, {.fill = fill}, gpu);
+    const IluOptions options{.fill = fill};
+    const DeviceMatchedIlu there(
+        A, [&](const auto& B) { return std::make_unique<DeviceBlockIlu>(B.to(gpu), options); }, gpu);
     EXPECT_EQ(there.report().ordering, host.report().ordering);
     host.apply(r, z);
     V on_gpu(A.rows(), gpu);

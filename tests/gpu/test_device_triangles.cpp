@@ -97,17 +97,30 @@ void expect_the_hosts(const Pattern& host) {
   std::int64_t longest = 0;
   for (std::int64_t i = 0; i + 1 < host.start.size(); ++i) longest = std::max(longest, host.start[i + 1] - host.start[i]);
   const Pattern there = on_gpu(host);
-  for (const auto schedule : {SweepSchedule::levels, SweepSchedule::sequential}) {
-    const DeviceTriangles found = cut_on_device(there.view(), there.column.size(), schedule, Device::cuda());
+  const auto expect = [&](const DeviceTriangles& found, bool by_depth) {
     EXPECT_EQ(found.missing_diagonals, 0);
     EXPECT_EQ(found.longest, longest);
-    SCOPED_TRACE(word(schedule));
     {
       SCOPED_TRACE("lower");
-      expect_triangle(found.lower, lower, schedule == SweepSchedule::levels);
+      expect_triangle(found.lower, lower, by_depth);
     }
     SCOPED_TRACE("upper");
-    expect_triangle(found.upper, upper, schedule == SweepSchedule::levels);
+    expect_triangle(found.upper, upper, by_depth);
+  };
+  for (const auto schedule : {SweepSchedule::levels, SweepSchedule::sequential, SweepSchedule::automatic}) {
+    SCOPED_TRACE(word(schedule));
+    const DeviceTriangles cut = cut_on_device(there.view(), there.column.size(), schedule, Device::cuda());
+    const bool by_depth =
+        schedule == SweepSchedule::automatic ? !cut.lower.tickets.empty() : schedule == SweepSchedule::levels;
+    expect(cut, by_depth);
+    for (const bool narrow : {false, true}) {
+      SCOPED_TRACE(narrow ? "from the host, narrow" : "from the host");
+      TrianglePattern L, U;
+      ASSERT_TRUE(split(host.view(), narrow, L, U));
+      const DeviceTriangles brought = triangles_on_device(L, U, schedule, Device::cuda());
+      expect(brought, by_depth);
+      EXPECT_EQ(brought.lower.scattered, cut.lower.scattered);
+    }
   }
 }
 

@@ -124,7 +124,14 @@ TEST(HostOnly, BlockCsrTakesOrdersAndMostSchedules) {
   EXPECT_EQ(host_only(choice), "");
   choice.pc = "jacobi";
   EXPECT_NE(host_only(choice).find("jacobi"), std::string::npos);
+  choice.ilu.schedule = SweepSchedule::automatic;
+  for (const char* travels : {"ilut", "parilut"}) {
+    choice.pc = travels;
+    EXPECT_EQ(host_only(choice), "");
+    EXPECT_NE(host_only(choice, stencils::star7()).find("leaves the grid"), std::string::npos);
+  }
   choice.pc = "ilu";
+  choice.ilu.schedule = SweepSchedule::point_to_point;
   choice.match_rows = true;
   EXPECT_NE(host_only(choice).find("schedule"), std::string::npos);
   choice.ilu.schedule = SweepSchedule::automatic;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Factors that the host made, swept on a GPU: for factorizations without a body there (ILUT, ILUTP, ParILUT). Triangles and
+// values travel once; z = Q U⁻¹ L⁻¹ P r has the host's bits.
+#pragma once
+
+#include "echelon/factor/device_triangles.hpp"
+#include "echelon/precond/ilu.hpp"
+#include "echelon/sweep/row_sweeps.hpp"
+
+namespace echelon {
+
+class DeviceFactoredIlu final : public Preconditioner<double> {
+ public:
+  /// `host` is a factorization of block CSR; when it failed, its report is all there is. Throws Error(bad_argument) for
+  /// factors on a grid, will_not_fit without room.
+  DeviceFactoredIlu(const Ilu<double>& host, SweepSchedule schedule, Device device);
+  DeviceFactoredIlu(const DeviceFactoredIlu&) = delete;
+  DeviceFactoredIlu& operator=(const DeviceFactoredIlu&) = delete;
+
+  /// Queued, not waited for; vectors in A's order. They may be one.
+  void apply(const Vector<double>& r, Vector<double>& z) const override;
+  void apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) const override;
+  void settle() const override;
+  const FactorReport& report() const override { return report_; }
+
+ private:
+  struct OnDevice {
+    DeviceTriangle pattern;
+    Array<double> values;
+    Array<std::int32_t> order;  // elimination position → the user's; empty when natural
+  };
+  void require_applicable(const Vector<double>& v, const char* what) const;
+
+  Device device_;
+  std::int64_t rows_ = 0;
+  int block_ = 1;
+  OnDevice lower_, upper_;
+  Array<double> inverse_diagonal_;
+  mutable RowSweeps sweeps_;
+  FactorReport report_;
+};
+
+}  // namespace echelon
