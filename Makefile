@@ -8,7 +8,7 @@ LABEL ?= .
 # Archer tells the thread sanitizer about OpenMP's own synchronisation.
 ARCHER = $(firstword $(wildcard /usr/lib/llvm-*/lib/libarcher.so))
 
-.PHONY: demo configure build test test-asan test-tsan fuzz bench bench-peers gpu-test gpu-sanitize gpu-bench format tidy clean packages peers-packages
+.PHONY: demo configure build test test-asan test-tsan fuzz bench bench-peers gpu-test gpu-pack gpu-sanitize gpu-bench format tidy clean packages peers-packages
 
 demo: configure
 	@$(CMAKE) --build build -j$(JOBS) --target echelon_program
@@ -60,6 +60,10 @@ bench-peers: peers-packages build
 
 gpu-test:
 	build/tests/test_gpu
+
+# For a machine that cannot build (tools/pack-gpu says how to use it there).
+gpu-pack: build
+	tools/pack-gpu build/gpu.txz
 
 # The four tools on one small case of each kernel; racecheck takes the preset of its name (docs/gpu.md).
 gpu-sanitize:
