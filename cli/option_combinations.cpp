@@ -36,7 +36,17 @@ void check_files(std::span<const std::pair<const char*, std::string>> files, std
   }
 }
 
+bool iterates(const SolveOptions& o) { return o.trisolve != "exact"; }
+bool sweeps_over_factors(const SolveOptions& o) { return o.pc == "parilu" || o.pc == "parilut"; }
+
 }  // namespace
+
+void settle_sweeps(SolveOptions& o, const Given& given) {
+  if (!given("--sweeps") || iterates(o) || !sweeps_over_factors(o)) return;
+  if (given("--factor-sweeps"))
+    throw Error(ErrorCode::bad_option, "--sweeps is --factor-sweeps where triangles are solved exactly: give one of them");
+  o.factor_sweeps = o.sweeps;
+}
 
 void check_combination(const SolveOptions& o, const Given& given) {
   const auto refuse = [](const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); };
@@ -57,7 +67,7 @@ void check_combination(const SolveOptions& o, const Given& given) {
        {"--fill", "--shift", "--ordering", "--schedule", "--factor-precision", "--trisolve", "--scale-matrix"}) {
     if (given(name) && !factors) refuse(fmt::format("{} is for factorizations; --pc {} has none", name, o.pc));
   }
-  if (given("--factor-sweeps") && o.pc != "parilu" && o.pc != "parilut")
+  if (given("--factor-sweeps") && !sweeps_over_factors(o))
     refuse(fmt::format("--factor-sweeps is for --pc parilu and parilut; got --pc {}", o.pc));
   if (given("--fill-limit") && o.pc != "parilut") refuse(fmt::format("--fill-limit is for --pc parilut; got --pc {}", o.pc));
   if (given("--fill") && o.pc == "parilut") refuse("--pc parilut finds its fill by --fill-limit; --fill is a level");
@@ -65,9 +75,10 @@ void check_combination(const SolveOptions& o, const Given& given) {
     refuse("--pc parilut needs blocks of size 1");
   if (o.pc == "mcilu" && given("--ordering") && o.ordering != "colours" && o.ordering != "random-colours")
     refuse(fmt::format("--pc mcilu is ILU in the order of a colouring: colours or random-colours; got {}", o.ordering));
-  const bool iterates = o.trisolve == "jacobi" || o.trisolve == "neumann" || o.trisolve == "auto";
-  for (const char* name : {"--sweeps", "--trisolve-form", "--damping", "--jacobi-block", "--scale-factors", "--guard"}) {
-    if (given(name) && !iterates) refuse(fmt::format("{} needs --trisolve jacobi, neumann or auto", name));
+  if (given("--sweeps") && !iterates(o) && !sweeps_over_factors(o))
+    refuse("--sweeps needs --trisolve jacobi, neumann or auto, or --pc parilu or parilut");
+  for (const char* name : {"--trisolve-form", "--damping", "--jacobi-block", "--scale-factors", "--guard"}) {
+    if (given(name) && !iterates(o)) refuse(fmt::format("{} needs --trisolve jacobi, neumann or auto", name));
   }
   if (o.trisolve == "neumann" && (o.damping != 1 || o.jacobi_block > 1))
     refuse("--damping and --jacobi-block are for --trisolve jacobi");

@@ -11,6 +11,8 @@ namespace echelon::cli {
 
 /// Whether the user gave this option, its default or not.
 using Given = std::function<bool(const std::string& name)>;
+/// --sweeps of a fixed-point factorization whose triangles are solved exactly is --factor-sweeps.
+void settle_sweeps(SolveOptions& options, const Given& given);
 void check_combination(const SolveOptions& options, const Given& given);
 void check_combination(const BenchOptions& options, const Given& given);
 

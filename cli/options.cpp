@@ -143,7 +143,8 @@ void add_trisolve_options(Group& group, SolveOptions& o) {
   group.word("--trisolve", o.trisolve,
              "triangular systems: exact sweeps, jacobi or neumann iterations, or auto: what is faster",
              {"exact", "jacobi", "neumann", "auto"}, {"randomized"});
-  group.count("--sweeps", o.sweeps, "of the iteration, for each triangle", 1, 100'000, "K");
+  group.count("--sweeps", o.sweeps, "of the iteration, for each triangle; with exact sweeps, --factor-sweeps", 1, 100'000,
+              "K");
   group.word("--trisolve-form", o.trisolve_form, "of jacobi: noncompact or compact", {"noncompact", "compact"});
   group.real("--damping", o.damping, "of jacobi", 1e-3, 1, "W");
   group.count("--jacobi-block", o.jacobi_block, "block jacobi: so many consecutive rows are solved exactly", 1, 1'000'000,
@@ -346,7 +347,9 @@ Options parse(std::vector<std::string> arguments) {
   if (!extras.empty()) refuse_extra(*sub, extras.front());
   options.command = sub->get_name();
   if (options.command == "solve") {
-    check_combination(options.solve, [&](const std::string& name) { return solve->get_option(name)->count() > 0; });
+    const auto given = [&](const std::string& name) { return solve->get_option(name)->count() > 0; };
+    settle_sweeps(options.solve, given);
+    check_combination(options.solve, given);
     options.solve.duplicates_given = solve->get_option("--duplicates")->count() > 0;
     options.json = options.solve.json;
   }

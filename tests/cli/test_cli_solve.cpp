@@ -256,6 +256,15 @@ TEST_F(Solve, ProjectionsToTheBackwardErrorOfRounding) {
   }
 }
 
+TEST_F(Solve, SweepsOfAFactorizationAndOfItsTriangles) {
+  ASSERT_EQ(run("solve --grid 8 --pc parilu --sweeps 3 --json r.json").status, 0);
+  EXPECT_EQ(json("r.json")["preconditioner"]["factor_sweeps"], 3);
+  ASSERT_EQ(run("solve --grid 8 --pc parilu --sweeps 7 --trisolve jacobi --factor-sweeps 2 --json r.json").status, 0);
+  const auto pc = json("r.json")["preconditioner"];
+  EXPECT_EQ(pc["factor_sweeps"], 2);
+  EXPECT_EQ(pc["trisolve"]["sweeps"], 7);
+}
+
 TEST_F(Solve, BlocksStencilsAndProblems) {
   for (const char* line :
        {"--problem random --grid 5 --stencil box27 --dof 3", "--problem convdiff --grid 9x8x7 --peclet 50", "--grid 30x20",
