@@ -75,6 +75,14 @@ ECHELON_FN void first_row(const IterationView<T>& view, std::int64_t s, T* scrat
 
 enum class IterationKind { compact, noncompact, neumann };
 
+/// A scalar of the next iterate from z = D⁻¹(…) and the last one.
+template <class T>
+ECHELON_FN T next_scalar(IterationKind kind, T damping, T z, T old) {
+  if (kind == IterationKind::noncompact) return fma(damping, z, old);
+  if (kind == IterationKind::neumann || damping == 1) return z;
+  return fma(damping, z - old, old);
+}
+
 template <IterationKind kind, bool lower, int B, class Distance, class T>
 ECHELON_FN void iterated_row(const IterationView<T>& view, std::int64_t s, T* scratch) {
   const int b = extent<B>(view.block);
@@ -92,15 +100,8 @@ ECHELON_FN void iterated_row(const IterationView<T>& view, std::int64_t s, T* sc
   }
   divide_by_diagonal<B>(view, i, sum, z);
   for (int c = 0; c < b; ++c) {
-    const T old = view.from[i * b + c];
-    if constexpr (kind == IterationKind::noncompact) {
-      view.to[i * b + c] = fma(view.damping, z[c], old);
-    } else if constexpr (kind == IterationKind::compact) {
-      view.to[i * b + c] = view.damping == 1 ? z[c] : fma(view.damping, z[c] - old, old);
-    } else {
-      view.to[i * b + c] = z[c];
-      view.total[i * b + c] = view.total[i * b + c] + z[c];
-    }
+    view.to[i * b + c] = next_scalar(kind, view.damping, z[c], view.from[i * b + c]);
+    if constexpr (kind == IterationKind::neumann) view.total[i * b + c] = view.total[i * b + c] + z[c];
   }
 }
 

@@ -49,13 +49,13 @@ double largest_of(const std::vector<double>& values) {
 }  // namespace
 
 template <class T>
-ErrorGrowth bound_of_growth(const TriangleView<T>& triangle, const TrisolveOptions& options, int sweeps) {
+ErrorGrowth bound_of_growth(const TriangleView<T>& triangle, const TrisolveOptions& options, int sweeps, double enough) {
   const std::int64_t rows = triangle.rows(), b = triangle.block;
   const int team = threads_for(triangle.pattern->entries() * b * b);
   std::vector<double> u(static_cast<std::size_t>(rows * b), 1.0), v(u.size()), sums(static_cast<std::size_t>(team * b)),
       largest(static_cast<std::size_t>(team));
   ErrorGrowth growth;
-  for (int k = 0; k < sweeps && std::isfinite(growth.last) && growth.last > 0; ++k) {
+  for (int k = 0; k < sweeps && std::isfinite(growth.last) && growth.last > enough; ++k) {
 #pragma omp parallel for num_threads(team) schedule(static, 1)
     for (int part = 0; part < team; ++part) {
       const auto [begin, end] = share(rows, part, team, options.rows_a_block);
@@ -66,6 +66,7 @@ ErrorGrowth bound_of_growth(const TriangleView<T>& triangle, const TrisolveOptio
     u.swap(v);
     growth.last = largest_of(u);
     growth.largest = std::max(growth.largest, growth.last);
+    growth.sweeps = k + 1;
   }
   return growth;
 }
@@ -85,7 +86,7 @@ std::string objection(const ErrorGrowth& growth, const TriangleNote& note, const
   return {};
 }
 
-template ErrorGrowth bound_of_growth(const TriangleView<double>&, const TrisolveOptions&, int);
-template ErrorGrowth bound_of_growth(const TriangleView<float>&, const TrisolveOptions&, int);
+template ErrorGrowth bound_of_growth(const TriangleView<double>&, const TrisolveOptions&, int, double);
+template ErrorGrowth bound_of_growth(const TriangleView<float>&, const TrisolveOptions&, int, double);
 
 }  // namespace echelon

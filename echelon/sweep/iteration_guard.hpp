@@ -13,11 +13,12 @@ namespace echelon {
 struct ErrorGrowth {
   double largest = 1;  // of ‖G^k e‖∞ over k = 0 … sweeps; infinite when it overflows
   double last = 1;     // after the last sweep
+  int sweeps = 0;      // that were followed
 };
 
-/// By the bound, for `sweeps` sweeps.
+/// By the bound, for `sweeps` sweeps or until at most `enough` is left.
 template <class T>
-ErrorGrowth bound_of_growth(const TriangleView<T>& triangle, const TrisolveOptions& options, int sweeps);
+ErrorGrowth bound_of_growth(const TriangleView<T>& triangle, const TrisolveOptions& options, int sweeps, double enough = 0);
 
 /// Empty when the iteration may run: the error left is at most the first one, and what comes between can neither overflow
 /// nor drown the result in its rounding (undamped Jacobi that leaves nothing of the error forgets it). Otherwise why not, a

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A triangle as iterated_cluster.inl reads it: cut into pieces of consecutive sweep positions, the entries of a piece in the
+// order of its rows' chains, scalars in slices of 32 rows, each with the place of its x. Made on the host from the pattern,
+// once; values are packed anew when they change. cluster_layout says what shared memory a CTA needs.
+#pragma once
+
+#include "echelon/factor/triangle_view.hpp"
+#include "echelon/sweep/device_iteration_view.hpp"
+
+namespace echelon {
+
+struct ClusterTables {
+  int piece = 0, slices_a_piece = 0;
+  Array<std::int64_t> first_entry;
+  Array<std::uint32_t> slices, entries, places;
+  Array<std::int64_t> source;  // of a packed entry: its place in the triangle, −1 for padding
+
+  ClusterTables() = default;
+  /// Pieces are whole blocks of `rows_a_block` rows.
+  ClusterTables(const TriangleView<double>& triangle, int ctas, int rows_a_block);
+
+  std::int64_t longest_piece() const;  // in entries, padding included
+  std::int64_t bytes() const {
+    return first_entry.bytes() + slices.bytes() + entries.bytes() + places.bytes() + source.bytes();
+  }
+};
+
+/// `packed` has the size for it. Padding becomes zero.
+void pack_values(const ClusterTables& tables, int block, const double* values, Array<double>& packed);
+/// Blocks of the diagonal, given by row, by position of the sweep.
+void pack_diagonal(std::int64_t rows, int block, bool lower, const double* diagonal, Array<double>& packed);
+
+/// What decides about the arrays in shared memory.
+struct ClusterNeeds {
+  int block = 1;
+  int piece = 0, slices_a_piece = 0;  // the larger of both triangles'
+  std::int64_t entries = 0;
+  bool sums = false, total = false, inverse_diagonal = false, diagonal = false;
+  ClusterForm form = ClusterForm::streamed;
+};
+/// `bytes` is capped at the largest int.
+ClusterLayout cluster_layout(const ClusterNeeds& needs);
+
+}  // namespace echelon

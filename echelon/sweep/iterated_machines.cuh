@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Machines of iterated_threads.inl, iterated_cluster.inl and iterated_held_rows.inl on a GPU: the calling thread is the
+// worker.
+#pragma once
+
+#include "echelon/base/cuda_async.cuh"
+#include "echelon/sweep/iterated_held_rows.inl"
+
+namespace echelon::device {
+
+extern __shared__ __align__(16) unsigned char iteration_memory[];
+
+struct CtaMachine {
+  template <class Work>
+  __device__ __forceinline__ void each(const Work& work) const {
+    work(Worker{static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x)});
+  }
+  __device__ __forceinline__ void cta_barrier() const {
+    __syncwarp();
+    __syncthreads();
+  }
+  __device__ __forceinline__ unsigned char* memory(int) const { return iteration_memory; }
+};
+
+template <class State>
+struct OwnState {
+  State state;
+  __device__ __forceinline__ State& operator[](Worker) { return state; }
+};
+
+/// The grid is one cluster.
+struct ClusterMachine : CtaMachine {
+  Address base = shared_address(iteration_memory);
+
+  template <class State>
+  __device__ __forceinline__ OwnState<State> states() const {
+    return {};
+  }
+  /// Not the aligned form: lanes may come one by one.
+  __device__ __forceinline__ void cluster_barrier() const {
+    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+  }
+  /// Volatile, so that it stays between the barriers; nothing else has to.
+  __device__ __forceinline__ double remote(int cta, int offset) const {
+    Address there;
+    double x;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(base + static_cast<unsigned>(offset)), "r"(cta));
+    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(there));
+    return x;
+  }
+};
+
+}  // namespace echelon::device
