@@ -21,6 +21,7 @@
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/report/timer.hpp"
 #include "echelon/schedule/rcm.hpp"
+#include "echelon/sweep/device_iterations.hpp"
 #include "echelon/sweep/row_sweeps.hpp"
 
 namespace echelon {
@@ -89,6 +90,8 @@ struct DeviceBlockIlu::Impl {
   std::optional<double> norm;  // once it was asked for
   PivotLog log;
   RowSweeps sweeps;
+  DeviceIterations iterations;
+  bool iterates = false;
   FactorReport report;
 
   Impl(const BlockCsr<double>& A, const IluOptions& options_, bool positive_)
@@ -201,7 +204,6 @@ struct DeviceBlockIlu::Impl {
     report.fill = options.fill;
     report.block = block;
     report.ordering = natural() ? "natural" : "rcm";
-    report.kernel = row_kernel_name(block);
     report.schedule = lower.tickets.empty() ? "rows in order" : "rows by depth";
     report.bytes = lower.bytes() + upper.bytes() + inverse_diagonal.bytes() + order.bytes() + position.bytes() +
                    sums.bytes() + scale.bytes() + nonfinite.bytes() + finished.bytes() + status.bytes() + scratch.bytes() +
@@ -228,7 +230,27 @@ struct DeviceBlockIlu::Impl {
           attempt();
         },
         [&] { return growth(); }, report);
+    choose_sweeps();
     report.numeric_seconds = timer.seconds();
+  }
+
+  /// Exact sweeps, or an iteration that was asked for and is expected to converge.
+  void choose_sweeps() {
+    const auto stored = [](const FactorTriangle& one) { return StoredTriangle{&one.start, &one.distance, &one.values}; };
+    const StoredFactors factors{
+        rows, block, stored(lower), stored(upper), &inverse_diagonal, order.empty() ? nullptr : order.data()};
+    report.bytes -= iterations.bytes();
+    iterates = iterations.prepare(factors, options.trisolve, report);
+    report.bytes += iterations.bytes();
+    report.kernel = iterates ? iterations.kernel() : row_kernel_name(block);
+  }
+
+  void apply(const double* r, double* z) {
+    if (iterates) {
+      iterations.apply(r, z);
+    } else {
+      sweeps.apply(r, z);
+    }
   }
 
   void attempt() {
@@ -281,7 +303,7 @@ DeviceBlockIlu::~DeviceBlockIlu() = default;
 void DeviceBlockIlu::apply(const Vector<double>& r, Vector<double>& z) const {
   impl_->require_applicable(r, "right-hand side of an ILU");
   impl_->require_applicable(z, "result of an ILU");
-  impl_->sweeps.apply(r.data(), z.data());
+  impl_->apply(r.data(), z.data());
 }
 
 void DeviceBlockIlu::apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) const {
@@ -290,7 +312,8 @@ void DeviceBlockIlu::apply_many(std::span<const Vector<double>> r, std::span<Vec
     impl_->require_applicable(r[k], "right-hand side of an ILU");
     impl_->require_applicable(z[k], "result of an ILU");
   }
-  impl_->sweeps.apply_many(r, z);
+  if (!impl_->iterates) return impl_->sweeps.apply_many(r, z);
+  for (std::size_t k = 0; k < r.size(); ++k) impl_->apply(r[k].data(), z[k].data());
 }
 
 void DeviceBlockIlu::lower(const Vector<double>& r) const {

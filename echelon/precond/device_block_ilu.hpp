@@ -2,7 +2,8 @@
 // Exact ILU(k) and IC(k) of a block CSR matrix as a preconditioner on a GPU: z = U⁻¹ L⁻¹ r, the bits of the host's `ilu` and
 // `ic` and the same verdicts about pivots. Ordering and fill are found on the host, once; triangles and the order of their
 // rows (factor/device_triangles), factorization (factor/row_factor) and sweeps (sweep/row_sweep) are the device's, without
-// levels or barriers, rows taken by tickets.
+// levels or barriers, rows taken by tickets. `options.trisolve` may ask for an iteration instead of the exact sweeps
+// (sweep/device_iterations), also with the host's bits.
 #pragma once
 
 #include <memory>
@@ -25,14 +26,14 @@ class DeviceBlockIlu final : public Preconditioner<double> {
 
   /// Queued, not waited for; vectors in A's order. They may be one.
   void apply(const Vector<double>& r, Vector<double>& z) const override;
-  /// Its two halves, for who measures them: L⁻¹ r stays inside until `upper` takes it.
+  /// The two halves of the exact sweeps, for who measures them: L⁻¹ r stays inside until `upper` takes it.
   void lower(const Vector<double>& r) const;
   void upper(Vector<double>& z) const;
-  /// Takes memory for the words of several vectors the first time.
+  /// Takes memory for the words of several vectors the first time; iterations take one vector after the other.
   void apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) const override;
   void settle() const override;
   const FactorReport& report() const override;
-  /// New values of the same pattern (Error(structure) otherwise). Allocates nothing.
+  /// New values of the same pattern (Error(structure) otherwise). Allocates nothing, but for the measures of an iteration.
   [[nodiscard]] const FactorReport& refactor(const BlockCsr<double>& A);
 
   /// Copies on the host, as Ilu's, in elimination order: L unit lower (strict part), D⁻¹, strict U by rows n−1, n−2, ….

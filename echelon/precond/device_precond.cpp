@@ -27,7 +27,6 @@ std::string host_only_everywhere(const AutoChoice& choice) {
     return fmt::format("{} has no version for a GPU (none, ilu, ic, ilut and parilut have)", choice.pc);
   }
   if (factors(choice) && choice.ilu.scale_matrix) return "a matrix scaled before it is factored has no version for a GPU";
-  if (factors(choice) && iterates(choice.ilu.trisolve)) return "iterated triangular solves have no version for a GPU";
   return "";
 }
 
@@ -64,6 +63,7 @@ std::string host_only(const AutoChoice& choice, const Stencil& stencil) {
   if (!why.empty() || !factors(choice)) return why;
   if (travels(choice)) return fmt::format("{} leaves the grid, which a GPU does not", choice.pc);
   if (choice.match_rows) return "matched rows leave the grid, which a GPU does not";
+  if (iterates(choice.ilu.trisolve)) return "iterated triangular solves leave the grid, which a GPU does not";
   if (choice.ilu.ordering != Ordering::natural) return "rcm order leaves the grid, which a GPU does not";
   if (choice.ilu.schedule != SweepSchedule::automatic) return "the schedule is for the host's sweeps";
   if (!can_grow(stencil, choice.ilu.fill)) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "echelon/base/device.hpp"
 #include "echelon/matrix/block_csr.hpp"
 #include "echelon/problem/matrix_market.hpp"
 #include "echelon/problem/problems.hpp"
@@ -232,6 +233,27 @@ TEST_F(Solve, IteratedTriangularSolves) {
   // ILU(0) of a biharmonic operator: the iteration grows, the guard says so, and the solve is that of exact sweeps.
   const auto guarded = run("solve --problem cahnhilliard --grid 8 --dt 1 --pc ilu --trisolve neumann --sweeps 6 --max-it 2");
   EXPECT_TRUE(contains(guarded.out, "exact sweeps take over")) << guarded.out;
+}
+
+TEST_F(Solve, IteratedTriangularSolvesOnAGpu) {
+  const auto grid = run("solve --grid 8 --pc ilu --backend cuda --trisolve jacobi");
+  if (Device::cuda_count() == 0) {
+    EXPECT_EQ(grid.status, 3) << grid.err;
+    GTEST_SKIP() << "no GPU on this machine";
+  }
+  EXPECT_EQ(grid.status, 2);
+  EXPECT_TRUE(contains(grid.err, "leave the grid, which a GPU does not")) << grid.err;
+  const std::string base = "solve --problem projection --grid 13 --pc ilu --solver gmres --json r.json --trisolve ";
+  for (const char* line : {"jacobi", "jacobi --jacobi-block 16 --sweeps 5", "neumann --sweeps 10", "auto",
+                           "jacobi --scale-factors both --ordering rcm"}) {
+    ASSERT_EQ(run(base + line).status, 0) << line;
+    const int on_host = json("r.json")["iterations"].get<int>();
+    const auto result = run(base + line + " --backend cuda");
+    ASSERT_EQ(result.status, 0) << line << result.out << result.err;
+    EXPECT_NEAR(json("r.json")["iterations"].get<int>(), on_host, 1) << line;
+    const std::string word = line;
+    EXPECT_EQ(json("r.json")["preconditioner"]["trisolve"]["asked"], word.substr(0, word.find(' ')));
+  }
 }
 
 /// The second paper's systems to its backward error, by direct and by iterated triangular solves.

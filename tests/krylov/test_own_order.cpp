@@ -102,6 +102,9 @@ TEST(HostOnly, SaysWhyAGpuCannot) {
   choice.match_rows = true;
   EXPECT_NE(host_only(choice, star).find("matched"), std::string::npos);
   choice.match_rows = false;
+  choice.ilu.trisolve.method = Trisolve::jacobi;
+  EXPECT_NE(host_only(choice, star).find("iterated triangular solves leave the grid"), std::string::npos);
+  choice.ilu.trisolve = {};
   choice.ilu.fill = 100;
   EXPECT_NE(host_only(choice, star).find("thousand"), std::string::npos);
   choice.ilu.fill = 0;
@@ -109,9 +112,14 @@ TEST(HostOnly, SaysWhyAGpuCannot) {
   EXPECT_NE(host_only(choice, star).find("schedule"), std::string::npos);
 }
 
-TEST(HostOnly, BlockCsrTakesOrdersAndMostSchedules) {
+TEST(HostOnly, BlockCsrTakesOrdersIterationsAndMostSchedules) {
   AutoChoice choice;
   choice.pc = "ilu";
+  for (const auto method : {Trisolve::jacobi, Trisolve::neumann, Trisolve::automatic}) {
+    choice.ilu.trisolve.method = method;
+    EXPECT_EQ(host_only(choice), "");
+  }
+  choice.ilu.trisolve = {};
   choice.ilu.ordering = Ordering::rcm;
   choice.ilu.fill = 100;
   for (const auto schedule : {SweepSchedule::automatic, SweepSchedule::sequential, SweepSchedule::levels}) {
