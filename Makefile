@@ -73,7 +73,7 @@ gpu-sanitize:
 	compute-sanitizer --tool racecheck --error-exitcode 1 build/racecheck/tests/test_gpu --gtest_filter='*OneSmallCase*'
 
 # On a machine with a GPU, with what was built before: table 3 beside cuSPARSE, its larger sizes alone, growing sides, the
-# breakdown; whole solves, IC(0) and IC(1), block CSR.
+# breakdown; whole solves, IC(0) and IC(1), block CSR, iterated triangular solves.
 GPU ?= h200
 gpu-bench:
 	build/bin/echelon info
@@ -84,7 +84,7 @@ gpu-bench:
 	    build/bin/echelon bench $$kind --backend cuda --column $$column --machine $(GPU) --json bench/results/$(GPU)-$$kind-$$column.json --plot bench/results/$(GPU)-$$kind-$$column.svg || exit 1; \
 	  done; \
 	done
-	for kind in solver convergence block; do \
+	for kind in solver convergence block trisolve; do \
 	  build/bin/echelon bench $$kind --backend cuda --machine $(GPU) --json bench/results/$(GPU)-$$kind.json --plot bench/results/$(GPU)-$$kind.svg || exit 1; \
 	done
 

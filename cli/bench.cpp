@@ -32,8 +32,8 @@ int rounds_of(const BenchOptions& options) {
 
 int run_bench(const BenchOptions& options, const std::vector<std::string>& arguments) {
   if (!options.from.empty()) return show_again(options);
-  if (options.kind == "trisolve") return run_bench_trisolve(options, arguments);
   if (options.backend == "cuda") return run_bench_cuda(options, arguments);
+  if (options.kind == "trisolve") return run_bench_trisolve(options, arguments);
   const auto cases = chosen_cases(bench::shapes(options.kind, options.small), options);
   // A comparison of our own methods has no contenders.
   Contenders contenders;

@@ -43,6 +43,7 @@ std::vector<std::string> contender_names() { return {"petsc", "hypre", "eigen"};
 
 std::vector<std::string> device_contender_names(const std::string& kind) {
   if (kind == "factor" || kind == "block") return {"csrilu02", "bsrilu02"};
+  if (kind == "trisolve") return {"csrilu02"};
   if (kind == "solver") return {"cusparse"};
   return {"spsv", "bsrsv2", "spmv"};
 }

@@ -12,8 +12,11 @@
 #include "cli/bench_cuda_matrices.hpp"
 #include "cli/bench_cuda_ours.hpp"
 #include "cli/bench_cuda_solver.hpp"
+#include "cli/bench_cuda_trisolve.hpp"
 #include "cli/bench_frame.hpp"
 #include "cli/bench_ours.hpp"
+#include "cli/bench_trisolve_runs.hpp"
+#include "cli/console.hpp"
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 
@@ -153,6 +156,24 @@ int run_block(const BenchOptions& options, const std::vector<std::string>& argum
   });
 }
 
+int run_trisolve(const BenchOptions& options, const std::vector<std::string>& arguments) {
+  const Device gpu = Device::cuda();
+  const auto cases = chosen_cases(trisolve_cases(options.small, gpu), options);
+  const auto names = options.peers.empty() ? device_contender_names(options.kind) : options.peers;
+  const auto contenders = find_contenders("block", names, options.contenders);
+  TrisolvePlan plan;
+  plan.small = options.small;
+  plan.repeats = options.rounds > 0 ? options.rounds : options.small ? small_repeats : sweep_repeats;
+  plan.contenders = contenders.found;
+  BenchReport report = new_report(options, arguments, contenders);
+  report.backend = device_backend(gpu);
+  report.rounds = plan.repeats;
+  if (!options.spy.empty()) write_report(options.spy, trisolve_spy(cases.back()));
+  return run_cases(options, report, cases, [&](const bench::BenchCase& one, const Progress& progress) {
+    return measure_device_trisolve(one, plan, progress);
+  });
+}
+
 int run_matrices(const BenchOptions& options, const std::vector<std::string>& arguments) {
   const Device gpu = Device::cuda();
   auto cases = bench::block_files(options.matrices);
@@ -172,6 +193,7 @@ int run_bench_cuda(const BenchOptions& options, const std::vector<std::string>& 
   if (options.kind == "solver" || options.kind == "convergence") return run_solves(options, arguments);
   if (options.kind == "block") return run_block(options, arguments);
   if (options.kind == "matrices") return run_matrices(options, arguments);
+  if (options.kind == "trisolve") return run_trisolve(options, arguments);
   const Device gpu = Device::cuda();
   const auto cases = chosen_cases(bench::device_shapes(options.kind, options.column, options.small), options);
   DevicePlan plan;

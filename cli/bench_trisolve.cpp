@@ -13,7 +13,6 @@
 #include "cli/machine_info.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/report/plot.hpp"
-#include "echelon/report/spy_plot.hpp"
 #include "echelon/report/table.hpp"
 #include "echelon/report/timer.hpp"
 
@@ -25,10 +24,9 @@ constexpr int usual_repeats = 20, small_repeats = 2;
 CaseResult measure_on_host(const bench::BenchCase& one, const BenchOptions& options, int repeats, const Progress& progress) {
   const TrisolveCase of(one);
   CaseResult result;
-  for (const auto& run : trisolve_runs(options.small)) {
+  for (const auto& run : trisolve_runs(one, options.small)) {
     progress(run.name);
     const auto M = ilu(of.matrix(), of.ilu_options(run));
-    BenchRow row = of.row(run, M);
     Vector<double> z(of.matrix().rows());
     std::vector<double> samples;
     for (int i = 0; i <= repeats; ++i) {
@@ -36,10 +34,12 @@ CaseResult measure_on_host(const bench::BenchCase& one, const BenchOptions& opti
       M.apply(of.right_hand_side(), z);
       if (i > 0) samples.push_back(clock.seconds());
     }
+    BenchRow row = of.row(run, M.report(), z);
+    of.count_iterations(of.matrix(), M, Device::host(), row);
+    if (!M.report().trisolve) of.add_conditions(M, row);
     row.seconds = bench::median(samples);
     row.spread = bench::spread(samples);
     row.threads = threads();
-    row.analysis_seconds = M.report().trisolve ? M.report().trisolve->seconds : 0;
     result.rows.push_back(std::move(row));
   }
   return result;
@@ -59,15 +59,12 @@ std::string or_dash(double value, const char* form) {
 }  // namespace
 
 int run_bench_trisolve(const BenchOptions& options, const std::vector<std::string>& arguments) {
-  const auto cases = chosen_cases(trisolve_cases(options.small), options);
+  const auto cases = chosen_cases(trisolve_cases(options.small, Device::host()), options);
   set_threads(options.threads.empty() ? 0 : options.threads.front());
   BenchReport report = new_report(options, arguments, {});
   report.backend = host_backend(true);
   report.rounds = options.rounds > 0 ? options.rounds : options.small ? small_repeats : usual_repeats;
-  if (!options.spy.empty()) {
-    const auto M = ilu(TrisolveCase(cases.back()).matrix());
-    write_report(options.spy, spy_svg(spy_of_factors(M.lower(), M.upper(), "L + U of ILU(0), " + cases.back().name())));
-  }
+  if (!options.spy.empty()) write_report(options.spy, trisolve_spy(cases.back()));
   return run_cases(options, report, cases, [&](const bench::BenchCase& one, const Progress& progress) {
     return measure_on_host(one, options, report.rounds, progress);
   });

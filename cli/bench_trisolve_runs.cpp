@@ -10,6 +10,7 @@
 #include "echelon/factor/triangle_measures.hpp"
 #include "echelon/krylov/krylov.hpp"
 #include "echelon/problem/projection.hpp"
+#include "echelon/report/spy_plot.hpp"
 
 namespace echelon::cli {
 namespace {
@@ -18,6 +19,8 @@ constexpr std::int64_t most_iterations = 500;
 /// Condition numbers by singular values, O(n³), up to here.
 constexpr std::int64_t dense_rows = 400;
 constexpr int rows_a_block = 32;
+/// Set-up on the host takes a second from here on.
+constexpr std::int64_t many_rows = 1'000'000;
 
 bench::BenchCase shape(const char* problem, const char* stencil, Grid grid, int dof = 1) {
   bench::BenchCase one;
@@ -64,9 +67,11 @@ void add_measures(const char* which, const TriangleNote& note, std::vector<Named
 
 }  // namespace
 
-std::vector<TrisolveRun> trisolve_runs(bool small) {
+std::vector<TrisolveRun> trisolve_runs(const bench::BenchCase& one, bool small) {
   std::vector<TrisolveRun> runs = {{"exact", {}}};
-  const std::vector<int> numbers = small ? std::vector<int>{2, 5} : std::vector<int>{1, 2, 3, 5, 8, 12, 20, 30, 40};
+  std::vector<int> numbers = {1, 2, 3, 5, 8, 12, 20, 30, 40};
+  if (one.rows() > many_rows) numbers = {5, 40};
+  if (small) numbers = {2, 5};
   for (const int k : numbers) {
     TrisolveOptions jacobi{.method = Trisolve::jacobi, .sweeps = k, .guard = false};
     runs.push_back({fmt::format("jacobi {}", k), jacobi});
@@ -87,8 +92,9 @@ std::vector<TrisolveRun> trisolve_runs(bool small) {
   return runs;
 }
 
-std::vector<bench::BenchCase> trisolve_cases(bool small) {
+std::vector<bench::BenchCase> trisolve_cases(bool small, Device device) {
   if (small) return {shape("projection", "box27", {6, 7, 8}), shape("projection", "box9", {12, 13, 1})};
+  const std::int64_t side = device.is_host() ? 64 : 128;
   return {shape("projection", "box9", {19, 19, 1}),
           shape("projection", "box9", {49, 48, 1}),
           shape("projection", "box9", {126, 127, 1}),
@@ -96,7 +102,7 @@ std::vector<bench::BenchCase> trisolve_cases(bool small) {
           shape("projection", "box27", {13, 13, 13}),
           shape("projection", "box27", {25, 24, 24}),
           shape("cahnhilliard", "diamond25", {12, 12, 12}, 2),
-          shape("poisson", "star7", {64, 64, 64})};
+          shape("poisson", "star7", {side, side, side})};
 }
 
 TrisolveCase::TrisolveCase(const bench::BenchCase& one)
@@ -117,41 +123,48 @@ IluOptions TrisolveCase::ilu_options(const TrisolveRun& run) const {
   return options;
 }
 
-std::int64_t TrisolveCase::iterations(const Ilu<double>& M, std::string& reason, double& residual) const {
-  const Vector<double> ones(A_.rows(), 1.0);
-  Vector<double> x(A_.rows(), 0.0);
-  KrylovOptions options;
-  options.max_it = most_iterations;
-  if (singular_) options.null_space = &ones;
-  const Report report = gmres(A_, b_, x, M, options);
-  reason = word(report.reason);
-  residual = report.relative_residual;
-  return report.iterations;
-}
-
-BenchRow TrisolveCase::row(const TrisolveRun& run, const Ilu<double>& M) const {
+BenchRow TrisolveCase::row(const TrisolveRun& run, const FactorReport& report, const Vector<double>& z) const {
   BenchRow row = row_of_case(one_);
   row.operation = run.name;
   row.n = A_.rows();
   row.nonzeros = A_.nonzeros();
-  Vector<double> z(A_.rows());
-  M.apply(r_, z);
   row.measures.push_back({"error", relative_error(z, exact_)});
-  row.iterations = iterations(M, row.reason, row.relative_residual);
-  row.kernel = M.report().kernel;
-  row.schedule = M.report().schedule;
-  if (const auto& note = M.report().trisolve) {
+  row.kernel = report.kernel;
+  row.schedule = report.schedule;
+  if (const auto& note = report.trisolve) {
+    row.analysis_seconds = note->seconds;
     row.measures.push_back({"accepted", note->why.empty() ? 1.0 : 0.0});
     add_measures("lower", note->lower, row.measures);
     add_measures("upper", note->upper, row.measures);
-  } else if (A_.rows() <= dense_rows) {
-    const BlockCsr<double> U = M.upper();
-    RuizScaling scaling;
-    equilibrate(U, scaling);
-    row.measures.push_back({"condition2_upper", dense_condition(U)});
-    row.measures.push_back({"scaled_condition2_upper", dense_condition(scaled(U, scaling))});
   }
   return row;
+}
+
+void TrisolveCase::count_iterations(const Operator<double>& A, const Preconditioner<double>& M, Device device,
+                                    BenchRow& row) const {
+  const Vector<double> b = b_.to(device), ones(b_.size(), 1.0, device);
+  Vector<double> x(b_.size(), 0.0, device);
+  KrylovOptions options;
+  options.max_it = most_iterations;
+  if (singular_) options.null_space = &ones;
+  const Report report = gmres(A, b, x, M, options);
+  row.reason = word(report.reason);
+  row.relative_residual = report.relative_residual;
+  row.iterations = report.iterations;
+}
+
+void TrisolveCase::add_conditions(const Ilu<double>& exact, BenchRow& row) const {
+  if (A_.rows() > dense_rows) return;
+  const BlockCsr<double> U = exact.upper();
+  RuizScaling scaling;
+  equilibrate(U, scaling);
+  row.measures.push_back({"condition2_upper", dense_condition(U)});
+  row.measures.push_back({"scaled_condition2_upper", dense_condition(scaled(U, scaling))});
+}
+
+std::string trisolve_spy(const bench::BenchCase& one) {
+  const auto M = ilu(TrisolveCase(one).matrix());
+  return spy_svg(spy_of_factors(M.lower(), M.upper(), "L + U of ILU(0), " + one.name()));
 }
 
 }  // namespace echelon::cli

@@ -108,7 +108,7 @@ void check_combination(const BenchOptions& o, const Given& given) {
   const auto refuse = [](const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); };
   if (o.backend == "cuda") {
     if (o.kind != "trsv" && o.kind != "factor" && given("--column")) {
-      refuse(o.kind == "block" || o.kind == "matrices"
+      refuse(o.kind == "block" || o.kind == "matrices" || o.kind == "trisolve"
                  ? "--column is for trsv and factor"
                  : "--column is for trsv and factor; solves have the sizes of table 4");
     } else if (o.kind == "factor" && o.column == "many") {
@@ -121,7 +121,6 @@ void check_combination(const BenchOptions& o, const Given& given) {
     refuse(fmt::format("{} needs --backend cuda", o.kind));
   }
   if (given("--spy") && o.kind != "trisolve") refuse("--spy is for trisolve");
-  if (o.kind == "trisolve" && o.backend == "cuda") refuse("trisolve runs on the host");
   if (given("--matrices") && o.kind != "block" && o.kind != "matrices") refuse("--matrices is for block and matrices");
   if (o.kind == "matrices" && given("--plot")) refuse("matrices has no picture; its table is printed");
   if (o.kind == "matrices" && o.from.empty() && o.matrices.empty())

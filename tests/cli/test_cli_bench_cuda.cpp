@@ -10,6 +10,7 @@
 #include "bench/measure/contender_line.hpp"
 #include "bench/measure/device_shapes.hpp"
 #include "cli/bench_cuda_figures.hpp"
+#include "cli/bench_cuda_trisolve.hpp"
 #include "cli/bench_text.hpp"
 #include "echelon/base/device.hpp"
 #include "echelon/report/json.hpp"
@@ -22,7 +23,7 @@ class BenchCuda : public Program {};
 
 TEST_F(BenchCuda, WithoutAGpuItSaysSoInASentence) {
   if (Device::cuda_count() > 0) GTEST_SKIP() << "there is a GPU";
-  for (const char* kind : {"trsv", "factor", "solver", "convergence"}) {
+  for (const char* kind : {"trsv", "factor", "solver", "convergence", "trisolve"}) {
     const auto result = run(fmt::format("bench {} --backend cuda --small", kind));
     EXPECT_EQ(result.status, 3) << kind;
     EXPECT_TRUE(contains(result.err, "no CUDA")) << result.err;
@@ -37,6 +38,7 @@ TEST_F(BenchCuda, WhatIsWrongIsSaid) {
   };
   for (const auto& [line, says] : {Refused{"bench convergence --backend cuda --column a100", "is for trsv and factor"},
                                    Refused{"bench solver --backend cuda --column a100", "have the sizes of table 4"},
+                                   Refused{"bench trisolve --backend cuda --column a100", "is for trsv and factor"},
                                    Refused{"bench trsv --backend gpu", "cuda"},
                                    Refused{"bench trsv --backend cuda --threads 2", "--threads is for the host"},
                                    Refused{"bench trsv --column a100", "needs --backend cuda"},
@@ -64,6 +66,53 @@ TEST_F(BenchCuda, OnAGpuEveryListedShapeHasItsRows) {
     for (const auto& one : shapes) EXPECT_EQ(rows[one.name()].size(), kind == "trsv" ? 11u : 3u) << one.name();
     EXPECT_TRUE(contains(text("r.svg"), "</svg>"));
   }
+}
+
+/// L and U of one method are one solve; an answer that is not ours has no time.
+TEST(BenchCudaTrisolve, SpsvsTwoSolvesAreOne) {
+  const auto line = [](const char* operation, const char* method, double seconds, double norm) {
+    bench::ContenderLine one;
+    one.contender = "cuSPARSE 12";
+    one.operation = operation;
+    one.method = method;
+    one.seconds = seconds;
+    one.setup_seconds = 2 * seconds;
+    one.answer = {norm, 1};
+    return one;
+  };
+  const std::vector<bench::ContenderLine> lines = {line("analysis", "a", 9, 1), line("lower", "a", 1, 1),
+                                                   line("upper", "a", 2, 1),    line("lower", "b", 4, 5),
+                                                   line("upper", "b", 8, 5),    line("lower", "alone", 1, 1)};
+  std::string objection;
+  const auto peers = cli::both_solves(lines, {1, 1}, objection);
+  ASSERT_EQ(peers.size(), 1u);
+  EXPECT_EQ(peers[0].method, "a");
+  EXPECT_DOUBLE_EQ(peers[0].seconds, 3);
+  EXPECT_DOUBLE_EQ(peers[0].analysis_seconds, 6);
+  EXPECT_NE(objection.find("b: another answer"), std::string::npos) << objection;
+}
+
+TEST_F(BenchCuda, OnAGpuEveryTriangularSolveHasItsRow) {
+  if (Device::cuda_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto result = run("bench trisolve --backend cuda --small --json r.json --plot r.svg --spy s.svg");
+  ASSERT_EQ(result.status, 0) << result.err << result.out;
+  const auto report = json("r.json");
+  const bool compared = report["contenders"]["missing"].empty();
+  ASSERT_EQ(report["cases"].size(), 2u * (2 + 2 * 6));
+  for (const auto& row : report["cases"]) {
+    EXPECT_GT(row["seconds"].get<double>(), 0);
+    EXPECT_GT(row["iterations"].get<int>(), 0);
+    if (row["operation"] == "exact") {
+      EXPECT_EQ(row["measures"]["error"], 0.0);
+    } else {
+      EXPECT_LT(row["measures"]["error"].get<double>(), 1);
+    }
+    if (compared) {
+      EXPECT_EQ(row["peers"].size(), 2u) << row.dump();
+    }
+  }
+  EXPECT_TRUE(contains(text("r.svg"), "block jacobi"));
+  EXPECT_TRUE(contains(text("s.svg"), "L + U of ILU(0)"));
 }
 
 TEST_F(BenchCuda, OnAGpuTheOtherColumnsHaveTheirs) {
