@@ -237,8 +237,8 @@ struct DeviceBlockIlu::Impl {
   /// Exact sweeps, or an iteration that was asked for and is expected to converge.
   void choose_sweeps() {
     const auto stored = [](const FactorTriangle& one) { return StoredTriangle{&one.start, &one.distance, &one.values}; };
-    const StoredFactors factors{
-        rows, block, stored(lower), stored(upper), &inverse_diagonal, order.empty() ? nullptr : order.data()};
+    const std::int32_t* permuted = order_or_null(order);
+    const StoredFactors factors{rows, block, stored(lower), stored(upper), &inverse_diagonal, {permuted, permuted}};
     report.bytes -= iterations.bytes();
     iterates = iterations.prepare(factors, options.trisolve, report);
     report.bytes += iterations.bytes();

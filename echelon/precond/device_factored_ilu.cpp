@@ -23,7 +23,8 @@ Array<std::int32_t> order_on(std::span<const std::int32_t> order, Device device)
 
 }  // namespace
 
-DeviceFactoredIlu::DeviceFactoredIlu(const Ilu<double>& host, SweepSchedule schedule, Device device)
+DeviceFactoredIlu::DeviceFactoredIlu(const Ilu<double>& host, SweepSchedule schedule, Device device,
+                                     const TrisolveOptions& trisolve)
     : device_(device), report_(host.report()) {
   const Timer timer;
   if (!report_.ok) return;
@@ -48,7 +49,28 @@ DeviceFactoredIlu::DeviceFactoredIlu(const Ilu<double>& host, SweepSchedule sche
     report_.bytes += one->pattern.bytes() + one->values.bytes() + one->order.bytes();
   }
   report_.remarks.emplace_back("factored on the host, swept on the GPU");
+  choose_sweeps(trisolve);
   report_.symbolic_seconds += timer.seconds();
+}
+
+void DeviceFactoredIlu::choose_sweeps(const TrisolveOptions& trisolve) {
+  const auto stored = [](const OnDevice& one) {
+    return StoredTriangle{&one.pattern.start, &one.pattern.distance, &one.values};
+  };
+  const SweepOrders orders{order_or_null(lower_.order), order_or_null(upper_.order)};
+  iterates_ =
+      iterations_.prepare({rows_, block_, stored(lower_), stored(upper_), &inverse_diagonal_, orders}, trisolve, report_);
+  if (!iterates_) return;
+  report_.kernel = iterations_.kernel();
+  report_.bytes += iterations_.bytes();
+}
+
+void DeviceFactoredIlu::apply(const double* r, double* z) const {
+  if (iterates_) {
+    iterations_.apply(r, z);
+  } else {
+    sweeps_.apply(r, z);
+  }
 }
 
 void DeviceFactoredIlu::require_applicable(const Vector<double>& v, const char* what) const {
@@ -63,7 +85,7 @@ void DeviceFactoredIlu::require_applicable(const Vector<double>& v, const char* 
 void DeviceFactoredIlu::apply(const Vector<double>& r, Vector<double>& z) const {
   require_applicable(r, "right-hand side of an ILU");
   require_applicable(z, "result of an ILU");
-  sweeps_.apply(r.data(), z.data());
+  apply(r.data(), z.data());
 }
 
 void DeviceFactoredIlu::apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) const {
@@ -72,7 +94,8 @@ void DeviceFactoredIlu::apply_many(std::span<const Vector<double>> r, std::span<
     require_applicable(r[k], "right-hand side of an ILU");
     require_applicable(z[k], "result of an ILU");
   }
-  sweeps_.apply_many(r, z);
+  if (!iterates_) return sweeps_.apply_many(r, z);
+  for (std::size_t k = 0; k < r.size(); ++k) apply(r[k].data(), z[k].data());
 }
 
 void DeviceFactoredIlu::settle() const {

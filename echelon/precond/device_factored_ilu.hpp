@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Factors that the host made, swept on a GPU: for factorizations without a body there (ILUT, ILUTP, ParILUT). Triangles and
-// values travel once; z = Q U⁻¹ L⁻¹ P r has the host's bits.
+// values travel once; z = Q U⁻¹ L⁻¹ P r has the host's bits, by exact sweeps or by an iteration.
 #pragma once
 
 #include "echelon/factor/device_triangles.hpp"
 #include "echelon/precond/ilu.hpp"
+#include "echelon/sweep/device_iterations.hpp"
 #include "echelon/sweep/row_sweeps.hpp"
 
 namespace echelon {
@@ -12,8 +13,8 @@ namespace echelon {
 class DeviceFactoredIlu final : public Preconditioner<double> {
  public:
   /// `host` is a factorization of block CSR; when it failed, its report is all there is. Throws Error(bad_argument) for
-  /// factors on a grid, will_not_fit without room.
-  DeviceFactoredIlu(const Ilu<double>& host, SweepSchedule schedule, Device device);
+  /// factors on a grid, will_not_fit without room. How the host itself would solve with them does not matter.
+  DeviceFactoredIlu(const Ilu<double>& host, SweepSchedule schedule, Device device, const TrisolveOptions& trisolve = {});
   DeviceFactoredIlu(const DeviceFactoredIlu&) = delete;
   DeviceFactoredIlu& operator=(const DeviceFactoredIlu&) = delete;
 
@@ -30,6 +31,8 @@ class DeviceFactoredIlu final : public Preconditioner<double> {
     Array<std::int32_t> order;  // elimination position → the user's; empty when natural
   };
   void require_applicable(const Vector<double>& v, const char* what) const;
+  void choose_sweeps(const TrisolveOptions& trisolve);
+  void apply(const double* r, double* z) const;
 
   Device device_;
   std::int64_t rows_ = 0;
@@ -37,6 +40,8 @@ class DeviceFactoredIlu final : public Preconditioner<double> {
   OnDevice lower_, upper_;
   Array<double> inverse_diagonal_;
   mutable RowSweeps sweeps_;
+  mutable DeviceIterations iterations_;
+  bool iterates_ = false;
   FactorReport report_;
 };
 

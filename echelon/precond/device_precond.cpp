@@ -30,13 +30,14 @@ std::string host_only_everywhere(const AutoChoice& choice) {
   return "";
 }
 
-/// Exact sweeps of its own: what the host would use for them does not matter.
+/// Only the device solves with them, so only it looks at how.
 std::unique_ptr<Preconditioner<double>> factored_on_host(const AutoChoice& choice, const BlockCsr<double>& A,
                                                          Device device) {
   IluOptions options = choice.ilu;
   options.trisolve = {};
   const auto made = make_preconditioner(choice.pc, &A, options);
-  return std::make_unique<DeviceFactoredIlu>(dynamic_cast<const Ilu<double>&>(*made), options.schedule, device);
+  return std::make_unique<DeviceFactoredIlu>(dynamic_cast<const Ilu<double>&>(*made), options.schedule, device,
+                                             choice.ilu.trisolve);
 }
 
 std::unique_ptr<Preconditioner<double>> factored(const AutoChoice& choice, const BlockCsr<double>& A,

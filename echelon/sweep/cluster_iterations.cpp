@@ -103,11 +103,12 @@ void ClusterIterations::set_sizes(ClusterForm form, int ctas, int piece) {
                       : whole_warps(std::clamp<std::int64_t>(work, least_threads, ClusterView::most_threads(view_.block)));
 }
 
-void ClusterIterations::load(const IteratedTriangles<double>& prepared, const std::int32_t* order) {
+void ClusterIterations::load(const IteratedTriangles<double>& prepared, const SweepOrders& orders) {
   const std::int64_t n = view_.rows * view_.block;
   if (between_.size() != n) between_ = Array<double>(n, device_);
   view_.between = between_.data();
-  view_.order = order;
+  view_.row_order = orders.rows;
+  view_.column_order = orders.columns;
   load(prepared.lower(), sides_[0], view_.triangle[0]);
   load(prepared.upper(), sides_[1], view_.triangle[1]);
 }

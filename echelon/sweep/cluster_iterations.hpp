@@ -8,6 +8,7 @@
 
 #include "echelon/sweep/cluster_tables.hpp"
 #include "echelon/sweep/iterated_triangles.hpp"
+#include "echelon/sweep/stored_factors.hpp"
 
 namespace echelon {
 
@@ -16,8 +17,8 @@ class ClusterIterations {
   /// By the patterns and what an application will need; false when no cluster of the device has room.
   bool plan(const Triangles<double>& factors, const TrisolveOptions& options, Device device,
             const IterationLaunches& launches);
-  /// The triangles as they were prepared, scaled or not. `order` is on the device, null when natural.
-  void load(const IteratedTriangles<double>& prepared, const std::int32_t* order);
+  /// The triangles as they were prepared, scaled or not. Orders are on the device.
+  void load(const IteratedTriangles<double>& prepared, const SweepOrders& orders);
   /// Queued, not waited for; `r` may be `x`.
   void apply(const double* r, double* x);
 

@@ -29,7 +29,7 @@ ClusterTables::ClusterTables(const TriangleView<double>& view, int ctas, int row
   for (int cta = 0; cta < ctas; ++cta) {
     std::uint32_t* of_piece = slices.data() + std::int64_t{cta} * (slices_a_piece + 1);
     for (int n = 0; n < slices_a_piece; ++n) {
-      const std::int64_t begin = std::min<std::int64_t>(std::int64_t{cta} * piece + n * slice, triangle.rows);
+      const std::int64_t begin = std::min<std::int64_t>(std::int64_t{cta} * piece + std::int64_t{n} * slice, triangle.rows);
       const std::int64_t end = std::min({begin + slice, std::int64_t{cta + 1} * piece, triangle.rows});
       const std::uint32_t longest = begin < end ? *std::max_element(entries.data() + begin, entries.data() + end) : 0u;
       of_piece[n + 1] = of_piece[n] + longest * static_cast<std::uint32_t>(slice);

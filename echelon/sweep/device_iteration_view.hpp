@@ -74,8 +74,9 @@ struct ClusterView {
   IterationKind kind = IterationKind::noncompact;
   double damping = 1;
   ClusterLayout layout;
-  ClusterTriangle triangle[2];          // L, U
-  const std::int32_t* order = nullptr;  // row of the sweep → row of r and x; null when they are the same
+  ClusterTriangle triangle[2];  // L, U
+  // Row of the sweep → row of r, and of x; null when they are the same.
+  const std::int32_t *row_order = nullptr, *column_order = nullptr;
   const double* r = nullptr;
   double *between = nullptr, *x = nullptr;  // L⁻¹ r; x may be r
 };

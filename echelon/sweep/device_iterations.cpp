@@ -36,7 +36,7 @@ bool DeviceIterations::prepare(const StoredFactors& factors, const TrisolveOptio
   if (iterates) {
     clustered_ = *cluster_fits_ && cluster_is_faster();
     if (clustered_) {
-      cluster_.load(judged_, factors.order);
+      cluster_.load(judged_, factors.orders);
     } else {
       launched_.load(judged_, factors, device_, *launches_);
     }

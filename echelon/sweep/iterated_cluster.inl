@@ -93,7 +93,7 @@ ECHELON_FN std::int64_t cluster_row(const ClusterView& v, bool lower, const Clus
 
 /// r at component c of row i over the row scale, from where the triangle before has left it.
 ECHELON_FN double right_scalar(const ClusterView& v, bool lower, const ClusterTriangle& T, std::int64_t i, int b, int c) {
-  const double value = lower ? v.r[(v.order ? v.order[i] : i) * b + c] : v.between[i * b + c];
+  const double value = lower ? v.r[(v.row_order ? v.row_order[i] : i) * b + c] : v.between[i * b + c];
   return T.row_scale ? value / T.row_scale[i * b + c] : value;
 }
 
@@ -103,7 +103,7 @@ ECHELON_FN void give_scalar(const ClusterView& v, bool lower, const ClusterTrian
   if (lower) {
     v.between[i * b + c] = value;
   } else {
-    v.x[(v.order ? v.order[i] : i) * b + c] = value;
+    v.x[(v.column_order ? v.column_order[i] : i) * b + c] = value;
   }
 }
 

@@ -14,7 +14,7 @@ void LaunchedIterations::load(const IteratedTriangles<double>& prepared, const S
   for (auto& iterate : iterates_) set_size(iterate, n, device);
   set_size(between_, n, device);
   const bool scaled = prepared.lower().is_scaled() || prepared.upper().is_scaled();
-  if (scaled || factors.order) set_size(right_, n, device);
+  if (scaled || factors.orders.rows) set_size(right_, n, device);
   if (prepared.lower().options().method == Trisolve::neumann) set_size(total_, n, device);
   if (prepared.lower().options().rows_a_block > 1 && zeros_.size() != n) zeros_ = Array<double>(n, 0.0, device);
   load(prepared.lower(), factors.lower, nullptr, lower_);
@@ -59,12 +59,13 @@ void LaunchedIterations::copy(const double* from, double* to, const double* scal
 
 /// The last sweep writes where the result belongs, unless it is to be scaled or put into another order.
 void LaunchedIterations::run(Side& side, const double* r, double* result) {
-  const std::int32_t* order = factors_.order;
-  if (side.row_scale || (side.sweep.lower && order)) {
-    copy(r, right_.data(), side.row_scale, side.sweep.lower ? order : nullptr, false);
+  const std::int32_t* from_order = side.sweep.lower ? factors_.orders.rows : nullptr;
+  const std::int32_t* to_order = side.sweep.lower ? nullptr : factors_.orders.columns;
+  if (side.row_scale || from_order) {
+    copy(r, right_.data(), side.row_scale, from_order, false);
     r = right_.data();
   }
-  const bool copied = side.column_scale || (!side.sweep.lower && order);
+  const bool copied = side.column_scale || to_order;
   const bool neumann = side.sweep.kind == IterationKind::neumann, blocks = side.sweep.rows.rows_a_block > 1;
   IterationSweep sweep = side.sweep;
   sweep.rows.r = r;
@@ -78,8 +79,7 @@ void LaunchedIterations::run(Side& side, const double* r, double* result) {
     launches_->sweep(device_.index, sweep);
   }
   if (!copied) return;
-  copy(neumann ? total : iterates_[(side.sweeps + 1) & 1].data(), result, side.column_scale,
-       side.sweep.lower ? nullptr : order, true);
+  copy(neumann ? total : iterates_[(side.sweeps + 1) & 1].data(), result, side.column_scale, to_order, true);
 }
 
 void LaunchedIterations::apply(const double* r, double* x) {

@@ -5,22 +5,9 @@
 
 #include "echelon/sweep/device_iteration_view.hpp"
 #include "echelon/sweep/iterated_triangles.hpp"
+#include "echelon/sweep/stored_factors.hpp"
 
 namespace echelon {
-
-/// A triangle where it lies, by sweep position as in triangles.hpp, and factors in elimination order. Nothing is owned.
-struct StoredTriangle {
-  const Array<std::int64_t>* start = nullptr;
-  const Array<std::int32_t>* distance = nullptr;
-  const Array<double>* values = nullptr;
-};
-struct StoredFactors {
-  std::int64_t rows = 0;
-  int block = 1;
-  StoredTriangle lower, upper;
-  const Array<double>* inverse_diagonal = nullptr;
-  const std::int32_t* order = nullptr;  // elimination position → the user's row; null when natural
-};
 
 class LaunchedIterations {
  public:

@@ -8,6 +8,7 @@
 
 #include "echelon/krylov/auto_solve.hpp"
 #include "echelon/precond/device_block_ilu.hpp"
+#include "echelon/precond/device_factored_ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/projection.hpp"
 #include "tests/gpu/needs_gpu.hpp"
@@ -75,13 +76,16 @@ void expect_host_bits(const Triangles<double>& factors, const TrisolveOptions& o
                                   << (ordered ? " ordered" : ""));
   const Device gpu = Device::cuda();
   const Triangles<double> there = moved(factors, gpu);
-  const Array<std::int32_t> order = drawn_order(factors.rows), order_there = order.to(gpu);
+  const Array<std::int32_t> rows = drawn_order(factors.rows), columns = drawn_order(factors.rows, 10);
+  const Array<std::int32_t> rows_there = rows.to(gpu), columns_there = columns.to(gpu);
+  reference::DrawnOrders here, on_gpu;
+  if (ordered) here = {&rows, &columns}, on_gpu = {&rows_there, &columns_there};
   DeviceIterations iterations(restricted_launches());
   FactorReport report;
-  ASSERT_TRUE(iterations.prepare(reference::stored(there, ordered ? &order_there : nullptr), options, report));
+  ASSERT_TRUE(iterations.prepare(reference::stored(there, on_gpu), options, report));
   SCOPED_TRACE(iterations.kernel());
   const Vector<double> r = wave(factors.rows * factors.block);
-  const Vector<double> expected = iterated_on_host(factors, options, r, ordered ? &order : nullptr);
+  const Vector<double> expected = iterated_on_host(factors, options, r, here);
   Vector<double> of_r = r.to(gpu), x(r.size(), gpu);
   for (int repeat = 0; repeat < 3; ++repeat) {
     iterations.apply(of_r.data(), x.data());
@@ -233,6 +237,27 @@ TEST_F(DeviceIteration, TheProjectionsOfThePaper) {
     }
     const DeviceBlockIlu small(A.to(Device::cuda()), with(all_kinds(40)[0]));
     EXPECT_NE(small.report().kernel.find("one cluster"), std::string::npos) << small.report().kernel;
+  }
+}
+
+/// Factors that the host made, exchanged columns among them.
+TEST_F(DeviceIteration, FactorsThatTravelled) {
+  const auto A = reference::with_random_values<double>(reference::random_rows(150, 0.05, 5), 1, 7, 0.1);
+  for (const double pivoting : {0.0, 0.5}) {
+    for (const auto& kind : all_kinds(9)) {
+      IluOptions options = with(kind);
+      options.column_pivoting = pivoting;
+      const Ilu<double> host = ilut(A, options);
+      options.trisolve = {};
+      const DeviceFactoredIlu found(ilut(A, options), SweepSchedule::automatic, Device::cuda(), kind);
+      expect_same_note(*found.report().trisolve, *host.report().trisolve);
+      const Vector<double> r = wave(A.rows());
+      Vector<double> expected(r.size()), x = r.to(Device::cuda());
+      host.apply(r, expected);
+      found.apply(x, x);
+      found.settle();
+      ASSERT_EQ(difference(x.to(Device::host()), expected), -1) << found.report().kernel << " pivoting " << pivoting;
+    }
   }
 }
 

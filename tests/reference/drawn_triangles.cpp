@@ -55,19 +55,19 @@ Triangles<double> drawn_factors(const TriangleShape& shape, std::uint64_t seed) 
   return factors;
 }
 
-StoredFactors stored(const Triangles<double>& factors, const Array<std::int32_t>* order) {
+StoredFactors stored(const Triangles<double>& factors, const DrawnOrders& orders) {
   return {factors.rows,
           factors.block,
           {&factors.lower.start, &factors.lower.distance, &factors.lower_values},
           {&factors.upper.start, &factors.upper.distance, &factors.upper_values},
           &factors.inverse_diagonal,
-          order ? order->data() : nullptr};
+          {orders.rows ? orders.rows->data() : nullptr, orders.columns ? orders.columns->data() : nullptr}};
 }
 
-Array<std::int32_t> drawn_order(std::int64_t rows) {
+Array<std::int32_t> drawn_order(std::int64_t rows, std::uint64_t seed) {
   Array<std::int32_t> order(rows);
   std::iota(order.begin(), order.end(), 0);
-  std::mt19937_64 random(9);
+  std::mt19937_64 random(seed);
   std::shuffle(order.begin(), order.end(), random);
   return order;
 }
@@ -79,16 +79,16 @@ Vector<double> wave(std::int64_t n) {
 }
 
 Vector<double> iterated_on_host(const Triangles<double>& factors, const TrisolveOptions& options, const Vector<double>& r,
-                                const Array<std::int32_t>* order) {
+                                const DrawnOrders& orders) {
   const std::int64_t b = factors.block;
   IteratedTriangles<double> host;
   FactorReport report;
   if (!host.prepare(factors, options, report)) throw Error(ErrorCode::internal, "the guard refused the reference");
   Vector<double> inner(r.size()), x(r.size());
-  const auto place = [&](std::int64_t i) { return order ? (*order)[i] * b : i * b; };
-  for (std::int64_t i = 0; i < factors.rows; ++i) std::copy_n(r.data() + place(i), b, inner.data() + i * b);
+  const auto place = [&](const Array<std::int32_t>* order, std::int64_t i) { return (order ? (*order)[i] : i) * b; };
+  for (std::int64_t i = 0; i < factors.rows; ++i) std::copy_n(r.data() + place(orders.rows, i), b, inner.data() + i * b);
   host.apply(inner.data(), inner.data());
-  for (std::int64_t i = 0; i < factors.rows; ++i) std::copy_n(inner.data() + i * b, b, x.data() + place(i));
+  for (std::int64_t i = 0; i < factors.rows; ++i) std::copy_n(inner.data() + i * b, b, x.data() + place(orders.columns, i));
   return x;
 }
 

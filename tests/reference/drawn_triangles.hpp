@@ -18,8 +18,12 @@ struct TriangleShape {
 
 /// Entries anywhere within reach; N is small enough that nothing overflows.
 Triangles<double> drawn_factors(const TriangleShape& shape, std::uint64_t seed);
-Array<std::int32_t> drawn_order(std::int64_t rows);
-StoredFactors stored(const Triangles<double>& factors, const Array<std::int32_t>* order = nullptr);
+Array<std::int32_t> drawn_order(std::int64_t rows, std::uint64_t seed = 9);
+/// Null orders are natural, here and below.
+struct DrawnOrders {
+  const Array<std::int32_t>*rows = nullptr, *columns = nullptr;
+};
+StoredFactors stored(const Triangles<double>& factors, const DrawnOrders& orders = {});
 Vector<double> wave(std::int64_t n);
 
 /// Each form, damping, blocks of rows and scaling once, the guard off.
@@ -27,7 +31,7 @@ std::vector<TrisolveOptions> all_kinds(int sweeps);
 
 /// r and x in the order of the user.
 Vector<double> iterated_on_host(const Triangles<double>& factors, const TrisolveOptions& options, const Vector<double>& r,
-                                const Array<std::int32_t>* order);
+                                const DrawnOrders& orders = {});
 
 /// The first place where the bits differ, −1 without one.
 std::int64_t difference(const Vector<double>& a, const Vector<double>& b);

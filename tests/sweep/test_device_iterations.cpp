@@ -35,16 +35,16 @@ class DeviceIterationsEmulated : public testing::Test {
 
   /// Applied and applied in place; the report is the host's.
   static void expect_host_bits(const Triangles<double>& factors, const TrisolveOptions& options,
-                               const Array<std::int32_t>* order = nullptr) {
+                               const reference::DrawnOrders& orders = {}) {
     SCOPED_TRACE(testing::Message() << "n " << factors.rows << " b " << factors.block << " " << word(options.method) << " "
                                     << word(options.form) << " sweeps " << options.sweeps << " damping " << options.damping
                                     << " blocks of " << options.rows_a_block << " scaling " << word(options.scaling)
-                                    << (order ? " ordered" : ""));
+                                    << (orders.rows ? " ordered" : ""));
     DeviceIterations iterations(reference::emulated_launches());
     FactorReport report;
-    ASSERT_TRUE(iterations.prepare(stored(factors, order), options, report));
+    ASSERT_TRUE(iterations.prepare(stored(factors, orders), options, report));
     SCOPED_TRACE(iterations.kernel());
-    const Vector<double> r = wave(factors.rows * factors.block), expected = iterated_on_host(factors, options, r, order);
+    const Vector<double> r = wave(factors.rows * factors.block), expected = iterated_on_host(factors, options, r, orders);
     Vector<double> x(r.size());
     iterations.apply(r.data(), x.data());
     EXPECT_EQ(difference(x, expected), -1);
@@ -72,10 +72,10 @@ TEST_F(DeviceIterationsEmulated, EachKindHasTheHostsBitsInEachForm) {
         emulated_device().least_ctas = least_ctas;
         for (const int block : {1, 2, 3, 8, 9}) {
           const auto factors = drawn_factors({block == 1 ? 150 : 61, block}, 3);
-          const auto order = drawn_order(factors.rows);
+          const auto rows = drawn_order(factors.rows), columns = drawn_order(factors.rows, 10);
           for (const auto& options : all_kinds(5)) {
             expect_host_bits(factors, options);
-            expect_host_bits(factors, options, &order);
+            expect_host_bits(factors, options, {&rows, &columns});
             if (HasFailure()) return;
           }
         }
@@ -214,7 +214,7 @@ TEST_F(DeviceIterationsEmulated, ALaunchASweepAndNoMore) {
   emulated_device().shared_bytes = 0;
   const auto factors = drawn_factors({100}, 2);
   const auto order = drawn_order(100);
-  const auto count = [&](const TrisolveOptions& options, const Array<std::int32_t>* ordered) {
+  const auto count = [&](const TrisolveOptions& options, const reference::DrawnOrders& ordered) {
     DeviceIterations iterations(reference::emulated_launches());
     FactorReport report;
     EXPECT_TRUE(iterations.prepare(stored(factors, ordered), options, report));
@@ -226,9 +226,9 @@ TEST_F(DeviceIterationsEmulated, ALaunchASweepAndNoMore) {
   };
   for (const auto& options : all_kinds(3)) {
     const int scaled = options.scaling == FactorScaling::both ? 4 : options.scaling == FactorScaling::none ? 0 : 2;
-    EXPECT_EQ(count(options, nullptr), scaled);
+    EXPECT_EQ(count(options, {}), scaled);
   }
-  EXPECT_EQ(count(all_kinds(3)[0], &order), 2);
+  EXPECT_EQ(count(all_kinds(3)[0], {&order, &order}), 2);
 }
 
 TEST_F(DeviceIterationsEmulated, NewValuesOnTheSamePattern) {
@@ -251,7 +251,7 @@ TEST_F(DeviceIterationsEmulated, NewValuesOnTheSamePattern) {
       const Vector<double> r = wave(120);
       Vector<double> x(120);
       of.apply(r.data(), x.data());
-      EXPECT_EQ(difference(x, iterated_on_host(factors, options, r, nullptr)), -1);
+      EXPECT_EQ(difference(x, iterated_on_host(factors, options, r)), -1);
     }
   }
 }
