@@ -12,7 +12,7 @@ namespace {
 constexpr int warp = 32;
 /// So many load the pieces, though blocks of rows give work to fewer.
 constexpr int least_threads = 256;
-constexpr int held_widths[] = {4, 8, 16};
+constexpr int held_widths[] = {4, 8, 10, 16};
 
 int whole_warps(std::int64_t threads) { return static_cast<int>((threads + warp - 1) / warp * warp); }
 

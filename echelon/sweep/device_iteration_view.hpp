@@ -62,15 +62,17 @@ struct ClusterTriangle {
 struct ClusterView {
   static constexpr int most_ctas = 16;
   ECHELON_FN static constexpr int most_threads(int block) { return block == 1 ? 1024 : 512; }
-  /// Whose rows are held: with 64 registers each, and rows of 16 entries with 128, nothing is spilled.
-  ECHELON_FN static constexpr int most_holding_threads(int entries) { return entries > 8 ? 512 : 1024; }
+  /// Whose rows are held: with 64 registers each, for rows of 10 entries 72 and of 16 128, nothing is spilled.
+  ECHELON_FN static constexpr int most_holding_threads(int entries) {
+    return entries <= 8 ? 1024 : entries <= 10 ? 896 : 512;
+  }
 
   std::int64_t rows = 0;
   int block = 1;
   int rows_a_block = 1;
   int ctas = 1, threads = 32;
   ClusterForm form = ClusterForm::streamed;
-  int held_entries = 0;  // of a row, when held: at least the longest's, 4, 8 or 16
+  int held_entries = 0;  // of a row, when held: at least the longest's: 4, 8, 10 or 16
   IterationKind kind = IterationKind::noncompact;
   double damping = 1;
   ClusterLayout layout;

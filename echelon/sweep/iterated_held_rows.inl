@@ -71,8 +71,8 @@ class HeldRow {
     return T.diagonal ? fma(-diagonal_, old_, sum) : sum - old_;
   }
 
-  static constexpr int at_once = E > 8 ? 8 : E;
-  int entries_;  // negative: no row
+  static constexpr int at_once = E == 10 ? 5 : E > 8 ? 8 : E;  // registers for more are not there
+  int entries_;                                                // negative: no row
   std::uint32_t place_[E];
   double value_[E], inverse_, diagonal_, right_, old_, total_;
 };

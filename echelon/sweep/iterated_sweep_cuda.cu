@@ -79,9 +79,10 @@ ClusterKernel cluster_kernel(int block) {
 }
 
 ClusterKernel held_kernel(int entries) {
-  return entries <= 4   ? device::iterated_held_kernel<4>
-         : entries <= 8 ? device::iterated_held_kernel<8>
-                        : device::iterated_held_kernel<16>;
+  return entries <= 4    ? device::iterated_held_kernel<4>
+         : entries <= 8  ? device::iterated_held_kernel<8>
+         : entries <= 10 ? device::iterated_held_kernel<10>
+                         : device::iterated_held_kernel<16>;
 }
 
 ClusterKernel cluster_kernel(const ClusterView& v) {

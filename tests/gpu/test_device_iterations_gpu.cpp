@@ -114,7 +114,7 @@ TEST_F(DeviceIteration, OneSmallCaseOfEachKernel) {
     }
   }
   allowed() = {.least_ctas = 2};
-  for (const int entries : {4, 8, 16}) expect_host_bits(drawn_factors({70, 1, entries}, 3), all_kinds(3)[0]);
+  for (const int entries : {4, 8, 10, 16}) expect_host_bits(drawn_factors({70, 1, entries}, 3), all_kinds(3)[0]);
 }
 
 TEST_F(DeviceIteration, EachKindInEachFormAndCluster) {

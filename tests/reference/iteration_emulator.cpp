@@ -155,6 +155,7 @@ void run_cluster(const ClusterView& v, Machine& machine) {
   if (v.form == ClusterForm::held) {
     if (v.held_entries == 4) return iterate_held_rows<4>(v, machine);
     if (v.held_entries == 8) return iterate_held_rows<8>(v, machine);
+    if (v.held_entries == 10) return iterate_held_rows<10>(v, machine);
     return iterate_held_rows<16>(v, machine);
   }
   with_block(v.block, [&]<int B>() {

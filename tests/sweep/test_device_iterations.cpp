@@ -9,6 +9,8 @@
 #include <algorithm>
 
 #include "echelon/factor/triangle_measures.hpp"
+#include "echelon/precond/ilu.hpp"
+#include "echelon/problem/projection.hpp"
 #include "tests/reference/drawn_triangles.hpp"
 #include "tests/reference/iteration_emulator.hpp"
 #include "tests/reference/plain_trisolve.hpp"
@@ -100,6 +102,14 @@ TEST_F(DeviceIterationsEmulated, OddSizes) {
       expect_host_bits(drawn_factors({40, 1, 0}, 1), all_kinds(3)[0]);
       expect_host_bits(drawn_factors({40, 2, 0}, 1), all_kinds(3)[0]);
     }
+  }
+}
+
+/// Rows as long as registers hold them, and longer.
+TEST_F(DeviceIterationsEmulated, LongRows) {
+  for (const int entries : {4, 5, 8, 9, 10, 11, 16, 17}) {
+    emulated_device() = {.least_ctas = 4};
+    for (const auto& options : all_kinds(5)) expect_host_bits(drawn_factors({100, 1, entries, 30}, 8), options);
   }
 }
 
@@ -201,7 +211,9 @@ TEST_F(DeviceIterationsEmulated, TheFormIsTheOneThatMovesLeast) {
   EXPECT_EQ(form({340}), "iteration in one cluster of 1, rows in registers, b=1");
   EXPECT_EQ(form({2144}), "iteration in one cluster of 4, rows in registers, b=1");
   EXPECT_EQ(form({14280, 1, 4, 130}), "iteration in one cluster of 16, rows in registers, b=1");
+  EXPECT_EQ(form({14280, 1, 10, 650}), "iteration in one cluster of 16, rows in registers, b=1");
   EXPECT_EQ(form({14280, 1, 13, 650}), "iteration in one cluster of 16, factors in shared memory, b=1");
+  EXPECT_EQ(form({3000, 1, 13, 650}), "iteration in one cluster of 8, rows in registers, b=1");
   EXPECT_EQ(form({340, 1, 4, 50}, {Trisolve::jacobi, 5, JacobiForm::compact, 1, 8}),
             "iteration in one cluster of 1, factors in shared memory, b=1");
   EXPECT_EQ(form({200, 5}), "iteration in one cluster of 1, factors in shared memory, b=5");
@@ -233,7 +245,6 @@ TEST_F(DeviceIterationsEmulated, ALaunchASweepAndNoMore) {
 
 TEST_F(DeviceIterationsEmulated, NewValuesOnTheSamePattern) {
   auto factors = drawn_factors({120}, 2);
-  DeviceIterations iterations(reference::emulated_launches());
   for (const auto& options : {all_kinds(6)[0], all_kinds(6)[7]}) {
     for (const bool clusters : {true, false}) {
       emulated_device() = {};
@@ -306,6 +317,46 @@ TEST_F(DeviceIterationsEmulated, AutoIteratesOnlyWhereThatIsSafeAndFaster) {
   EXPECT_NE(decide(chain_factors(7, 0.5)).find("exact sweeps are expected to take"), std::string::npos) << "few levels";
   EXPECT_NE(decide(chain_factors(2000, 3)).find("after 40 sweeps 1.2e+19 times"), std::string::npos);
   EXPECT_NE(decide(chain_factors(300'000, 0.5)).find("too large"), std::string::npos);
+}
+
+/// Distances in 32 bits, as a device has them.
+Triangles<double> widened(const Triangles<double>& factors) {
+  Triangles<double> wide;
+  wide.rows = factors.rows;
+  wide.block = factors.block;
+  for (const bool lower : {true, false}) {
+    const TrianglePattern& from = lower ? factors.lower : factors.upper;
+    TrianglePattern& to = lower ? wide.lower : wide.upper;
+    to.rows = from.rows;
+    to.start = from.start.clone();
+    to.distance = Array<std::int32_t>(from.entries());
+    with_distances(from, [&](const auto* distance) { std::copy_n(distance, from.entries(), to.distance.data()); });
+  }
+  wide.lower_values = factors.lower_values.clone();
+  wide.upper_values = factors.upper_values.clone();
+  wide.inverse_diagonal = factors.inverse_diagonal.clone();
+  return wide;
+}
+
+/// Bound by latency: `auto` iterates, with the sweeps it needs, and the result is that of the host's ILU.
+TEST_F(DeviceIterationsEmulated, TheProjectionsOfThePaper) {
+  for (const Grid grid : {Grid{49, 48, 1}, Grid{126, 127, 1}, Grid{13, 13, 13}, Grid{25, 24, 24}}) {
+    SCOPED_TRACE(testing::Message() << grid.nx << "x" << grid.ny << "x" << grid.nz);
+    const auto A = std::move(problems::projection(grid).A);
+    const auto factors = widened(*ilu(A).triangles());
+    DeviceIterations iterations(reference::emulated_launches());
+    FactorReport report;
+    ASSERT_TRUE(iterations.prepare(stored(factors), {.method = Trisolve::automatic}, report)) << report.trisolve->why;
+    EXPECT_LE(report.trisolve->sweeps, 30);
+    EXPECT_NE(iterations.kernel().find("rows in registers"), std::string::npos) << iterations.kernel();
+    IluOptions same;
+    same.trisolve = {.method = Trisolve::jacobi, .sweeps = report.trisolve->sweeps};
+    const Vector<double> r = wave(A.rows());
+    Vector<double> expected(r.size()), x(r.size());
+    ilu(A, same).apply(r, expected);
+    iterations.apply(r.data(), x.data());
+    EXPECT_EQ(difference(x, expected), -1);
+  }
 }
 
 TEST_F(DeviceIterationsEmulated, NothingToIterate) {
