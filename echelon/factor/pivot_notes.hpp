@@ -23,7 +23,8 @@ struct PivotNotes {
     nonfinite_input = nonfinite_input || kind == PivotNote::Kind::nonfinite_input;
     nonfinite = nonfinite || nonfinite_input || kind == PivotNote::Kind::overflow;
   }
-  ECHELON_FN bool is_among_first(std::int64_t position) const { return used < kept || position <= positions[kept - 1]; }
+  /// A row's second note does not take the place of its first.
+  ECHELON_FN bool is_among_first(std::int64_t position) const { return used < kept || position < positions[kept - 1]; }
   /// Keeps it when it is among the first.
   ECHELON_FN void keep(std::int64_t position, const PivotNote& note) {
     if (!is_among_first(position)) return;
