@@ -10,10 +10,12 @@
 #include <cmath>
 #include <limits>
 
+#include "echelon/report/factor_report.hpp"
+
 namespace echelon {
 namespace {
 
-constexpr std::int64_t rows_of_a_part = 1024;
+constexpr std::int64_t rows_of_a_part = fixed_point_part_rows;
 
 std::int64_t parts_of(std::int64_t rows) { return (rows + rows_of_a_part - 1) / rows_of_a_part; }
 
@@ -31,13 +33,17 @@ void for_parts(std::int64_t rows, std::vector<RowWorkspace<T>>& workspaces, cons
 
 }  // namespace
 
+double fixed_point_unit(double largest) {
+  return largest > 0 && std::isfinite(largest) ? std::ldexp(1.0, -std::ilogb(largest)) : 1;
+}
+
 template <class T>
 double fixed_point_unit(const BlockCsrView<T>& A) {
   T largest = 0;
   const std::int64_t values = A.row_start[A.block_rows] * A.block * A.block;
 #pragma omp parallel for reduction(max : largest) schedule(static) if (values > 1'000'000)
   for (std::int64_t e = 0; e < values; ++e) largest = std::max(largest, magnitude(A.values[e]));
-  return largest > 0 && std::isfinite(largest) ? std::ldexp(1.0, -std::ilogb(static_cast<double>(largest))) : 1;
+  return fixed_point_unit(static_cast<double>(largest));
 }
 template double fixed_point_unit(const BlockCsrView<double>&);
 template double fixed_point_unit(const BlockCsrView<float>&);
@@ -47,11 +53,15 @@ bool FixedPointOutcome::diverged() const {
   return !(residual <= std::max(start_residual, rounding));
 }
 
-std::string FixedPointOutcome::sentence(const std::string& title, const std::string& sweeps) const {
-  return fmt::format(
-      "{}: {} lead away from A, ‖LU − A‖/‖A‖ on the pattern is {:.3g} after {:.3g} at their start; exact elimination has no "
-      "such limit",
-      title, sweeps, residual, start_residual);
+void FixedPointOutcome::tell(const std::string& title, int count, const char* sweeps, const PivotLog& log,
+                             FactorReport& report) const {
+  report.start_residual = start_residual;
+  report.pattern_residual = residual;
+  if (report.ok || !diverged() || log.has_nonfinite_input()) return;
+  report.message = fmt::format(
+      "{}: {} {} lead away from A, ‖LU − A‖/‖A‖ on the pattern is {:.3g} after {:.3g} at their start; exact elimination "
+      "has no such limit",
+      title, count, sweeps, residual, start_residual);
 }
 
 template <class T>
@@ -60,7 +70,8 @@ FixedPoint<T>::FixedPoint(const Triangles<T>& factors)
       lower_(factors.lower_values.size()),
       upper_(factors.upper_values.size()),
       inverse_diagonal_(factors.inverse_diagonal.size()),
-      sums_(parts_of(factors.rows)) {}
+      sums_(parts_of(factors.rows)),
+      bounds_(parts_of(factors.rows)) {}
 
 template <class T>
 FixedPointOutcome FixedPoint<T>::run(const FactorView<T>& view, int sweeps, std::vector<RowWorkspace<T>>& workspaces) {
@@ -103,9 +114,12 @@ FixedPointOutcome FixedPoint<T>::run(const FactorView<T>& view, int sweeps, std:
     outcome.change = std::max(outcome.change, work.change);
   }
   outcome.residual = relative(pass(kernels_.sweep, &passing_));
-  for_parts(rows, workspaces, [&](std::int64_t, std::int64_t begin, std::int64_t end, RowWorkspace<T>& work) {
-    kernels_.finish(view, begin, end, work);
+  for_parts(rows, workspaces, [&](std::int64_t part, std::int64_t begin, std::int64_t end, RowWorkspace<T>& work) {
+    bounds_[part] = kernels_.finish(view, begin, end, work);
   });
+  FactorBounds bounds;
+  for (const auto& one : bounds_) bounds.include(one);
+  outcome.inverse_bound = bounds.of_inverse();
   return outcome;
 }
 

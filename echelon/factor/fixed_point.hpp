@@ -7,6 +7,8 @@
 // for bit, stand after as many sweeps as the longest chain. The change of a sweep is (LU − A) on the pattern before it.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,35 @@
 #include "echelon/factor/triangles.hpp"
 
 namespace echelon {
+
+/// Sums are taken over so many rows first, then over these parts: one order for all threads, and for a GPU.
+inline constexpr std::int64_t fixed_point_part_rows = 1024;
+
+/// Largest row sums of |L| and |D⁻¹U| beside the diagonal, and |D⁻¹|: scalars.
+struct FactorBounds {
+  double lower = 0, upper = 0, inverse = 0;
+  bool finite = true;
+  /// A row's sums of |l| and |u|, and d⁻¹.
+  ECHELON_FN void include(double below, double above, double inverse_diagonal) {
+    constexpr double most = std::numeric_limits<double>::max();
+    const double size = magnitude(inverse_diagonal), product = above * size;
+    finite = finite && below <= most && product <= most && size <= most;
+    lower = below > lower ? below : lower;
+    upper = product > upper ? product : upper;
+    inverse = size > inverse ? size : inverse;
+  }
+  void include(const FactorBounds& other) {
+    finite = finite && other.finite;
+    lower = std::max(lower, other.lower);
+    upper = std::max(upper, other.upper);
+    inverse = std::max(inverse, other.inverse);
+  }
+  /// ‖(LU)⁻¹‖∞ is at most that; infinite when a sum is not below one.
+  double of_inverse() const {
+    if (!finite || !(lower < 1) || !(upper < 1)) return std::numeric_limits<double>::infinity();
+    return inverse / ((1 - lower) * (1 - upper));
+  }
+};
 
 /// `rows` holds where the new iterate goes (its lower part is S, not L); the others are the last one.
 template <class T>
@@ -28,10 +59,10 @@ struct FixedPointView {
 template <class T>
 struct FixedPointKernels {
   using Sweep = double (*)(const FixedPointView<T>& view, std::int64_t begin, std::int64_t end, RowWorkspace<T>& work);
-  using Scale = void (*)(const FactorView<T>& view, std::int64_t begin, std::int64_t end, RowWorkspace<T>& work);
+  using Scale = FactorBounds (*)(const FactorView<T>& view, std::int64_t begin, std::int64_t end, RowWorkspace<T>& work);
   Sweep start = nullptr;   // S ← A; gives Σ|a_ij|²
   Sweep sweep = nullptr;   // gives Σ|change|²
-  Scale finish = nullptr;  // L ← S D⁻¹
+  Scale finish = nullptr;  // L ← S D⁻¹; blocks are not bounded
 };
 
 /// Narrow kernels (16-bit distances) exist for block 1.
@@ -42,13 +73,24 @@ FixedPointKernels<T> fixed_point_kernels(int block, bool narrow);
 struct FixedPointOutcome {
   double start_residual = 0, residual = 0;
   double norm = 0, change = 0;  // ‖A‖∞, and the largest change of the diagonal by shift and repairs
+  double inverse_bound = std::numeric_limits<double>::infinity();  // on ‖(LU)⁻¹‖∞
   /// Not finite, or farther from A than the start, beyond rounding.
   bool diverged() const;
-  /// Says so, for reports. `title` is "ParILU(0)", `sweeps` "5 fixed-point sweeps".
-  std::string sentence(const std::string& title, const std::string& sweeps) const;
+  /// For the breakdown policy: a bound on ‖(LU)⁻¹‖∞·‖A‖∞ where it says enough, otherwise what `estimate` finds of the first
+  /// factor on e, times the second.
+  template <class Estimate>
+  double growth(const Estimate& estimate) const {
+    if (diverged()) return std::numeric_limits<double>::infinity();
+    const double bound = inverse_bound * norm;
+    return bound <= growth_remark ? bound : estimate() * norm;
+  }
+  /// The residuals, and why when that is why the factorization failed. `title` is "ParILU(0)", `sweeps` what there were
+  /// `count` of: "fixed-point sweeps".
+  void tell(const std::string& title, int count, const char* sweeps, const PivotLog& log, FactorReport& report) const;
 };
 
 /// A power of two near 1/max|a_ij|, so that squares of its multiples neither overflow nor vanish; 1 without such.
+double fixed_point_unit(double largest);
 template <class T>
 double fixed_point_unit(const BlockCsrView<T>& A);
 
@@ -62,13 +104,16 @@ class FixedPoint {
   /// `view` is that of an exact factorization; bad pivots of the last sweep go to its log, those on the way are replaced as
   /// its rules say and forgotten. One workspace a thread. Allocates nothing.
   FixedPointOutcome run(const FactorView<T>& view, int sweeps, std::vector<RowWorkspace<T>>& workspaces);
-  std::int64_t bytes() const { return lower_.bytes() + upper_.bytes() + inverse_diagonal_.bytes() + sums_.bytes(); }
+  std::int64_t bytes() const {
+    return lower_.bytes() + upper_.bytes() + inverse_diagonal_.bytes() + sums_.bytes() + bounds_.bytes();
+  }
 
  private:
   FixedPointKernels<T> kernels_;
   Array<T> lower_, upper_, inverse_diagonal_;
   Array<double> sums_;  // one a part of the rows
-  PivotLog passing_;    // of sweeps on the way
+  Array<FactorBounds> bounds_;
+  PivotLog passing_;  // of sweeps on the way
 };
 
 }  // namespace echelon

@@ -28,20 +28,31 @@ double sweep_blocks(const FixedPointView<T>& view, std::int64_t begin, std::int6
   return sum;
 }
 
-template <int B, class Distance, class T>
-void scale_lower(const FactorView<T>& view, std::int64_t begin, std::int64_t end, RowWorkspace<T>& work) {
+template <class Distance, class T>
+FactorBounds finish_scalars(const FactorView<T>& view, std::int64_t begin, std::int64_t end, RowWorkspace<T>&) {
   const FactorView<T> local = view;
-  for (std::int64_t i = begin; i < end; ++i) scale_lower_row<B, Distance>(local, i, work);
+  FactorBounds bounds;
+  for (std::int64_t i = begin; i < end; ++i) finish_scalar_row<Distance>(local, i, bounds);
+  return bounds;
+}
+
+template <int B, class T>
+FactorBounds finish_blocks(const FactorView<T>& view, std::int64_t begin, std::int64_t end, RowWorkspace<T>& work) {
+  const FactorView<T> local = view;
+  for (std::int64_t i = begin; i < end; ++i) scale_lower_row<B>(local, i, work);
+  FactorBounds none;
+  none.finite = false;
+  return none;
 }
 
 template <class Distance, class T>
 FixedPointKernels<T> for_scalars() {
-  return {sweep_scalars<true, Distance, T>, sweep_scalars<false, Distance, T>, scale_lower<1, Distance, T>};
+  return {sweep_scalars<true, Distance, T>, sweep_scalars<false, Distance, T>, finish_scalars<Distance, T>};
 }
 
 template <int B, class T>
 FixedPointKernels<T> for_blocks() {
-  return {sweep_blocks<true, B, T>, sweep_blocks<false, B, T>, scale_lower<B, std::int32_t, T>};
+  return {sweep_blocks<true, B, T>, sweep_blocks<false, B, T>, finish_blocks<B, T>};
 }
 
 template <class T>

@@ -9,10 +9,15 @@
 
 namespace echelon {
 
+/// sum + (value·unit)²
+ECHELON_FN double fixed_point_square(double value, double unit, double sum) {
+  const double scaled = value * unit;
+  return fma(scaled, scaled, sum);
+}
+
 template <class T>
 ECHELON_FN double square_sum(const FixedPointView<T>& view, T value, double sum) {
-  const double scaled = static_cast<double>(value) * view.unit;
-  return fma(scaled, scaled, sum);
+  return fixed_point_square(static_cast<double>(value), view.unit, sum);
 }
 
 template <bool start, class Distance, class T>
@@ -101,11 +106,27 @@ ECHELON_FN double fixed_point_block_row(const FixedPointView<T>& view, std::int6
 }
 
 /// L_ik = s_ik d_k⁻¹
-template <int B, class Distance, class T>
+template <class Distance, class T>
+ECHELON_FN void finish_scalar_row(const FactorView<T>& view, std::int64_t i, FactorBounds& bounds) {
+  const auto* distance = static_cast<const Distance*>(view.lower_distance);
+  const std::int64_t s = view.A.block_rows - 1 - i;
+  double below = 0, above = 0;
+  for (std::int64_t p = view.lower_start[i]; p < view.lower_start[i + 1]; ++p) {
+    const T l = view.lower_values[p] * view.inverse_diagonal[i - distance[p]];
+    view.lower_values[p] = l;
+    below += static_cast<double>(magnitude(l));
+  }
+  for (std::int64_t p = view.upper_start[s]; p < view.upper_start[s + 1]; ++p) {
+    above += static_cast<double>(magnitude(view.upper_values[p]));
+  }
+  bounds.include(below, above, static_cast<double>(view.inverse_diagonal[i]));
+}
+
+template <int B, class T>
 ECHELON_FN void scale_lower_row(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
   const int b = extent<B>(view.A.block);
   const int bb = b * b;
-  const auto* below = static_cast<const Distance*>(view.lower_distance);
+  const auto* below = static_cast<const std::int32_t*>(view.lower_distance);
   T fixed[B > 0 ? B * B : 1];
   T* l = B > 0 ? fixed : work.small;
   for (std::int64_t p = view.lower_start[i]; p < view.lower_start[i + 1]; ++p) {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -50,7 +49,6 @@ class BlockIlu final : public Ilu<T>::Impl {
   void require_same_pattern(const BlockCsr<T>& A) const;
   void factor(const BlockCsr<T>& A);
   void attempt(const BlockCsr<T>& A, const Attempt& attempt);
-  void report_sweeps();
   void fill_report(const BlockCsr<T>& A);
 
   IluOptions options_;
@@ -114,7 +112,9 @@ void BlockIlu<T>::make_pattern(const BlockCsr<T>& A) {
   this->report.missing_diagonals = missing_diagonals(pattern);
   grown_ = this->report.missing_diagonals > 0 || options_.fill > 0;
   if (!natural()) {
+    const Timer timer;
     auto found = elimination_order(pattern, options_.ordering);
+    this->report.ordering_seconds = timer.seconds();
     order_ = std::move(found.order);
     this->report.colours = found.colours;
     position_ = Array<std::int32_t>(n);
@@ -174,21 +174,13 @@ void BlockIlu<T>::factor(const BlockCsr<T>& A) {
   factor_with_policy(
       options_, positive_definite_, title_, log_, [this, &A](const Attempt& one) { attempt(A, one); },
       [this] {
-        return fixed_point_ && swept_.diverged() ? std::numeric_limits<double>::infinity() : solve_.inverse_growth() * norm_;
+        const auto estimate = [this] { return solve_.inverse_growth(); };
+        return fixed_point_ ? swept_.growth(estimate) : estimate() * norm_;
       },
       this->report);
-  if (fixed_point_) report_sweeps();
+  if (fixed_point_) swept_.tell(title_, options_.factor_sweeps, "fixed-point sweeps", log_, this->report);
   solve_.choose(options_.trisolve, this->report);
   this->report.numeric_seconds = timer.seconds();
-}
-
-template <class T>
-void BlockIlu<T>::report_sweeps() {
-  auto& about = this->report;
-  about.start_residual = swept_.start_residual;
-  about.pattern_residual = swept_.residual;
-  if (about.ok || !swept_.diverged() || log_.has_nonfinite_input()) return;
-  about.message = swept_.sentence(title_, fmt::format("{} fixed-point sweeps", options_.factor_sweeps));
 }
 
 template <class T>
@@ -260,7 +252,7 @@ template <class T>
 void BlockIlu<T>::refactor(const BlockCsr<T>& A) {
   require_same_pattern(A);
   if (positive_definite_) require_symmetry(A, mirror_.span());
-  this->report.symbolic_seconds = 0;
+  this->report.symbolic_seconds = this->report.ordering_seconds = 0;
   factor(A);
 }
 

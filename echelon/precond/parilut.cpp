@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "echelon/base/error.hpp"
@@ -30,6 +29,7 @@ class ParIlut final : public Ilu<T>::Impl {
       auto found = elimination_order({rows_, A.row_start().data(), A.column().data()}, options.ordering);
       order_ = std::move(found.order);
       this->report.colours = found.colours;
+      this->report.ordering_seconds = timer.seconds();
     }
     this->report.symbolic_seconds = timer.seconds();
     factor(A);
@@ -48,7 +48,7 @@ class ParIlut final : public Ilu<T>::Impl {
       throw Error(ErrorCode::structure, fmt::format("refactor got {}×{} rows, but {}×{} were factored first", A.rows(),
                                                     A.columns(), rows_, rows_));
     }
-    this->report.symbolic_seconds = 0;
+    this->report.symbolic_seconds = this->report.ordering_seconds = 0;
     factor(A);
   }
 
@@ -88,10 +88,7 @@ class ParIlut final : public Ilu<T>::Impl {
           take(S);
           log_.record_change(outcome_.change, outcome_.norm);
         },
-        [&] {
-          return outcome_.diverged() ? std::numeric_limits<double>::infinity() : solve_.inverse_growth() * outcome_.norm;
-        },
-        about);
+        [&] { return outcome_.growth([this] { return solve_.inverse_growth(); }); }, about);
     describe(A);
     solve_.choose(options_.trisolve, about);
     about.numeric_seconds = timer.seconds();
@@ -124,16 +121,33 @@ class ParIlut final : public Ilu<T>::Impl {
     factors.upper_values = Array<T>(factors.upper.entries());
     factors.inverse_diagonal = S.inverse_diagonal.clone();
     const int team = threads_for(S.column.size());
-#pragma omp parallel for num_threads(team) if (team > 1)
-    for (std::int64_t i = 0; i < rows_; ++i) {
-      auto to = factors.lower.start[i];
-      for (auto p = S.start[i]; p < S.diagonal[i]; ++p) {
-        factors.lower_values[to++] = S.value[p] * S.inverse_diagonal[S.column[p]];
-      }
-      to = factors.upper.start[rows_ - 1 - i];
-      for (auto p = S.diagonal[i] + 1; p < S.start[i + 1]; ++p) factors.upper_values[to++] = S.value[p];
+    FactorBounds bounds;
+#pragma omp parallel num_threads(team) if (team > 1)
+    {
+      FactorBounds own;
+#pragma omp for
+      for (std::int64_t i = 0; i < rows_; ++i) take_row(S, i, own);
+#pragma omp critical(echelon_factor_bounds)
+      bounds.include(own);
     }
+    outcome_.inverse_bound = bounds.of_inverse();
     solve_.plan(options_.schedule, threads());
+  }
+
+  void take_row(const SweptRows<T>& S, std::int64_t i, FactorBounds& bounds) {
+    auto& factors = solve_.factors;
+    double below = 0, above = 0;
+    auto to = factors.lower.start[i];
+    for (auto p = S.start[i]; p < S.diagonal[i]; ++p, ++to) {
+      factors.lower_values[to] = S.value[p] * S.inverse_diagonal[S.column[p]];
+      below += static_cast<double>(magnitude(factors.lower_values[to]));
+    }
+    to = factors.upper.start[rows_ - 1 - i];
+    for (auto p = S.diagonal[i] + 1; p < S.start[i + 1]; ++p, ++to) {
+      factors.upper_values[to] = S.value[p];
+      above += static_cast<double>(magnitude(S.value[p]));
+    }
+    bounds.include(below, above, static_cast<double>(S.inverse_diagonal[i]));
   }
 
   void describe(const BlockCsr<T>& A) {
@@ -145,10 +159,7 @@ class ParIlut final : public Ilu<T>::Impl {
     about.factor_sweeps = options_.factor_sweeps;
     about.fill_limit = options_.fill_limit;
     about.threshold = std::min(outcome_.lower_threshold, outcome_.upper_threshold);
-    about.start_residual = outcome_.start_residual;
-    about.pattern_residual = outcome_.residual;
-    if (about.ok || !outcome_.diverged() || log_.has_nonfinite_input()) return;
-    about.message = outcome_.sentence(title_, fmt::format("{} rounds of fixed-point sweeps", options_.factor_sweeps));
+    outcome_.tell(title_, options_.factor_sweeps, "rounds of fixed-point sweeps", log_, about);
   }
 
   IluOptions options_;

@@ -40,10 +40,10 @@ struct TrisolveNote {
 };
 
 struct FactorReport {
-  std::string name = "none";  // "ilu", "ic", "jacobi", …
-  bool ok = true;             // false: do not apply; `message` says why
-  std::string message;        // one sentence with the place, for people
-  int fill = 0;               // level of fill
+  std::string name = "none";           // "ilu", "ic", "jacobi", …
+  bool ok = true;                      // false: do not apply; `message` says why
+  std::string message;                 // one sentence with the place, for people
+  int fill = 0;                        // level of fill
   std::int64_t lfil = 0;               // ILUT: most entries a row of L, and of U
   double drop = 0;                     // ILUT: relative to the row's norm
   double column_pivoting = 0;          // ILUTP: its tolerance; 0 without
@@ -71,6 +71,7 @@ struct FactorReport {
   double threshold = 0;   // ParILUT: the smallest |entry| kept by the last selection, of L D^½ and D^−½ U
   double fill_limit = 0;  // ParILUT: entries of L + U at most over those of A; 0: no such limit
   double symbolic_seconds = 0, numeric_seconds = 0;
+  double ordering_seconds = 0;           // of the symbolic ones: what finding the elimination order took
   std::optional<TrisolveNote> trisolve;  // when asked for
   std::vector<std::string> remarks;
 };

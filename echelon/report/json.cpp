@@ -86,6 +86,7 @@ Json preconditioner_json(const FactorReport& pc) {
           {"threshold", pc.fill_limit > 0 ? Json(pc.threshold) : Json(nullptr)},
           {"fill_limit", positive_or_null(pc.fill_limit)},
           {"symbolic_seconds", pc.symbolic_seconds},
+          {"ordering_seconds", pc.ordering_seconds},
           {"numeric_seconds", pc.numeric_seconds},
           {"trisolve", pc.trisolve ? trisolve_json(*pc.trisolve) : Json(nullptr)},
           {"remarks", pc.remarks}};
