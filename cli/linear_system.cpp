@@ -9,6 +9,7 @@
 #include "cli/problem_kinds.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/precond/device_precond.hpp"
 #include "echelon/problem/matrix_check.hpp"
 #include "echelon/problem/matrix_market.hpp"
 #include "echelon/problem/projection.hpp"
@@ -73,6 +74,10 @@ LinearSystem from_problem(const SolveOptions& options) {
   info.grid = {{grid.nx, grid.ny, grid.nz}};
   info.stencil = stencil.name();
   Vector<double> b(info.n, 1.0);
+  // What leaves the grid takes block CSR, which is made on the host.
+  if (!device.is_host() && leaves_grid(options.pc)) {
+    return {to_block_csr(kind.assemble(options, grid, stencil)), std::move(b), std::move(info), {}, 0, clock.seconds()};
+  }
   if (device.is_host()) {
     return {kind.assemble(options, grid, stencil), std::move(b), std::move(info), {}, 0, clock.seconds()};
   }

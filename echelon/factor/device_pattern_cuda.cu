@@ -4,10 +4,10 @@
 //              = (entries − n − L.start(n)) − (S(i+1) − (i+1) − L.start(i+1)),
 // so one prefix sum places both triangles. Bytes: 4 an entry and 8 a row read twice, 4 an entry and 16 a row written.
 #include <algorithm>
-#include <cub/device/device_scan.cuh>
 
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/base/device_scratch.cuh"
+#include "echelon/base/prefix_sums.cuh"
 #include "echelon/factor/device_pattern_view.hpp"
 
 namespace echelon {
@@ -120,14 +120,6 @@ __global__ void fingerprint_kernel(PatternView A, std::int64_t entries, unsigned
   }
   for (int half = 16; half > 0; half /= 2) own += __shfl_down_sync(~0u, own, half);
   if (threadIdx.x % 32 == 0) atomicAdd(sum, own);
-}
-
-/// x_i ← Σ_{k≤i} x_k
-void sum_prefixes(int device, std::int64_t* x, std::int64_t n) {
-  std::size_t bytes = 0;
-  check_cuda(cub::DeviceScan::InclusiveSum(nullptr, bytes, x, x, n), "prefix sums: size");
-  const DeviceScratch scratch(device, bytes);
-  check_cuda(cub::DeviceScan::InclusiveSum(scratch.as<void>(), bytes, x, x, n), "prefix sums");
 }
 
 PatternFacts count(int device, const CutView& v) {

@@ -180,14 +180,19 @@ __global__ void zero_row_scale_kernel(BlockCsrView<double> A, FactorStatus* stat
   if (threadIdx.x == 0) status->zero_row_scale = 1;
 }
 
+void begin(int device, const BlockCsrView<double>& A, FactorStatus* status) {
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  check_cuda(cudaMemsetAsync(status, 0, sizeof(FactorStatus)), "status");
+  zero_row_scale_kernel<<<1, scan_threads>>>(A, status);
+  check_cuda(cudaGetLastError(), "scale of rows of zeros");
+}
+
 void start(int device, const RowFactorView& v, const RowFactorLaunch& launch) {
   if (v.rows.A.block_rows == 0) return;
-  check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  check_cuda(cudaMemsetAsync(v.status, 0, sizeof(FactorStatus)), "status");
+  begin(device, v.rows.A, v.status);
   if (launch.words > 0) {
     check_cuda(cudaMemsetAsync(v.words, 0, static_cast<std::size_t>(launch.words) * sizeof(RowSweepWord)), "words");
   }
-  zero_row_scale_kernel<<<1, scan_threads>>>(v.rows.A, v.status);
   const Chosen kernel = chosen(v);
   kernel.kernel<<<launch.blocks, static_cast<unsigned>(kernel.threads), static_cast<std::size_t>(launch.shared_bytes)>>>(v);
   check_cuda(cudaGetLastError(), "row factorization");
@@ -196,7 +201,7 @@ void start(int device, const RowFactorView& v, const RowFactorLaunch& launch) {
 }  // namespace
 
 const RowFactorKernels* row_factor_kernels() {
-  static const RowFactorKernels table{plan, measure, start};
+  static const RowFactorKernels table{plan, measure, begin, start};
   return &table;
 }
 

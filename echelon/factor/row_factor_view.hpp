@@ -52,7 +52,9 @@ struct RowFactorKernels {
   RowFactorLaunch (*plan)(int device, const RowFactorView& view, double mean_entries, std::int64_t upper_entries);
   /// Queued, not waited for.
   void (*measure)(int device, const BlockCsrView<double>& A, const RowMeasures& to);
-  /// Clears the status and the words and queues one attempt.
+  /// Clears the status but for the scale of rows of zeros, which it finds.
+  void (*begin)(int device, const BlockCsrView<double>& A, FactorStatus* status);
+  /// Begins, clears the words and queues one attempt.
   void (*start)(int device, const RowFactorView& view, const RowFactorLaunch& launch);
 };
 

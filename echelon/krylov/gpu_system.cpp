@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "echelon/krylov/gpu_system.hpp"
 
+#include <fmt/format.h>
+
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/factor/stencil_fill.hpp"
 #include "echelon/matrix/tile_traits.hpp"
 #include "echelon/precond/device_precond.hpp"
+#include "echelon/report/timer.hpp"
 
 namespace echelon {
 
@@ -21,6 +24,9 @@ const Stencil* stencil_of(const MatrixRef& A) {
 
 std::string host_only(const AutoChoice& choice, const MatrixRef& A) {
   const Stencil* stencil = stencil_of(A);
+  if (leaves_grid(choice.pc) && std::holds_alternative<std::shared_ptr<const RowSource>>(A)) {
+    return fmt::format("{} takes block CSR, and rows that a GPU writes stay on the grid", choice.pc);
+  }
   return stencil ? host_only(choice, *stencil) : host_only(choice);
 }
 
@@ -30,14 +36,29 @@ GpuSystem::GpuSystem(const MatrixRef& A, const Vector<double>& b, const Vector<d
   if (const auto* csr = std::get_if<const BlockCsr<double>*>(&A_)) {
     csr_ = std::make_unique<BlockCsr<double>>((*csr)->to(device));
     traits_ = traits_of(**csr);
+    in_csr_ = true;
   } else {
     traits_ = traits_of(tiles(can_grow(*stencil_of(A_), fill) ? fill : 0));
   }
 }
 
 std::unique_ptr<Preconditioner<double>> GpuSystem::make(const AutoChoice& choice) {
-  if (csr_) return make_on_gpu(choice, *std::get<const BlockCsr<double>*>(A_), *csr_);
+  if (const auto* csr = std::get_if<const BlockCsr<double>*>(&A_)) return make_on_gpu(choice, **csr, *csr_, traits_);
+  in_csr_ = leaves_grid(choice.pc);
+  if (in_csr_) {
+    convert();
+    return make_on_gpu(choice, *converted_, *csr_, traits_);
+  }
   return make_on_gpu(choice, tiles(choice.pc == "none" ? 0 : choice.ilu.fill), traits_.asymmetry);
+}
+
+void GpuSystem::convert() {
+  if (converted_) return;
+  tiles_.reset();
+  const Timer timer;
+  converted_ = std::make_unique<BlockCsr<double>>(to_block_csr(*std::get<const StructMatrix<double>*>(A_)));
+  csr_ = std::make_unique<BlockCsr<double>>(converted_->to(device_));
+  conversion_seconds_ += timer.seconds();
 }
 
 /// Made again when the fill changes.
@@ -57,7 +78,7 @@ Report GpuSystem::solve(const std::string& solver, const Preconditioner<double>&
                         Vector<double>& x) {
   cuda_backend()->fill(device_.index, x_.data(), x_.size(), 0);
   options.null_space = null_vector_ ? &*null_vector_ : nullptr;
-  const Operator<double>& A = csr_ ? static_cast<const Operator<double>&>(*csr_) : *tiles_;
+  const Operator<double>& A = in_csr_ ? static_cast<const Operator<double>&>(*csr_) : *tiles_;
   Report report = echelon::solve(solver, A, b_, x_, M, options);
   x.copy_from(x_);
   return report;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A system as the automatic solve keeps it on a GPU: A in tile order when it is on a structured grid, in block CSR
-// otherwise; b, x and a null vector in natural order; moved there once. Rows are written there and never on the host.
-// Private to auto_solve.
+// otherwise and for preconditioners that leave the grid; b, x and a null vector in natural order; moved there once. Rows are
+// written there and never on the host. Private to auto_solve.
 #pragma once
 
 #include <memory>
@@ -33,6 +33,7 @@ class GpuSystem {
 
  private:
   const TileMatrix& tiles(int fill);
+  void convert();
 
   MatrixRef A_;
   MatrixTraits traits_;
@@ -41,6 +42,8 @@ class GpuSystem {
   Vector<double> b_, x_;
   std::optional<Vector<double>> null_vector_;
   std::unique_ptr<TileMatrix> tiles_;
+  std::unique_ptr<BlockCsr<double>> converted_;  // of a structured matrix, on the host
+  bool in_csr_ = false;                          // what the preconditioner made last goes with
   std::unique_ptr<BlockCsr<double>> csr_;
 };
 

@@ -15,12 +15,13 @@
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/factor/device_fixed_point.hpp"
 #include "echelon/factor/device_pattern_view.hpp"
 #include "echelon/factor/device_triangles.hpp"
 #include "echelon/factor/row_factor_view.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/report/timer.hpp"
-#include "echelon/schedule/rcm.hpp"
+#include "echelon/schedule/colouring.hpp"
 #include "echelon/sweep/device_iterations.hpp"
 #include "echelon/sweep/row_sweeps.hpp"
 
@@ -88,6 +89,8 @@ struct DeviceBlockIlu::Impl {
   RowFactorView factor_view;
   RowFactorLaunch launch;
   std::optional<double> norm;  // once it was asked for
+  std::optional<DeviceFixedPoint> fixed_point;
+  FixedPointOutcome swept;
   PivotLog log;
   RowSweeps sweeps;
   DeviceIterations iterations;
@@ -101,7 +104,7 @@ struct DeviceBlockIlu::Impl {
         rows(A.block_rows()),
         entries_of_A(A.blocks()),
         block(A.block()),
-        title(fmt::format("{}({})", positive ? "IC" : "ILU", options.fill)) {
+        title(fmt::format("{}{}({})", options.factor_sweeps > 0 ? "Par" : "", positive ? "IC" : "ILU", options.fill)) {
     make_pattern(A);
     prepare_factorization();
     sweeps = RowSweeps(sweep_view(lower, true, block, lower.values, inverse_diagonal, order),
@@ -141,7 +144,11 @@ struct DeviceBlockIlu::Impl {
     grown = report.missing_diagonals > 0 || options.fill > 0;
     Array<std::int32_t> to_user, from_user;
     if (!natural()) {
-      to_user = reverse_cuthill_mckee(host.view());
+      const Timer timer;
+      auto found = elimination_order(host.view(), options.ordering);
+      to_user = std::move(found.order);
+      report.colours = found.colours;
+      report.ordering_seconds = timer.seconds();
       from_user = Array<std::int32_t>(rows);
       for (std::int64_t i = 0; i < rows; ++i) from_user[to_user[i]] = static_cast<std::int32_t>(i);
     }
@@ -190,6 +197,10 @@ struct DeviceBlockIlu::Impl {
     v.status = status.data();
     v.patience = static_cast<std::int64_t>(patience_seconds * 1e9);
     v.estimate = sums.data();  // free once the rows are measured
+    if (options.factor_sweeps > 0) {
+      fixed_point.emplace(v.rows, swept_pattern(rows, lower, upper), device);
+      return;
+    }
     launch = row_factor_kernels()->plan(device.index, v, lower.mean_entries + 1 + upper.mean_entries, upper.distance.size());
     v.first_estimate = rows;
     v.first_upper = 2 * rows;
@@ -200,14 +211,15 @@ struct DeviceBlockIlu::Impl {
   }
 
   void describe() {
-    report.name = positive ? "ic" : "ilu";
+    report.name = fmt::format("{}{}", fixed_point ? "par" : report.colours > 0 ? "mc" : "", positive ? "ic" : "ilu");
+    report.factor_sweeps = options.factor_sweeps;
     report.fill = options.fill;
     report.block = block;
-    report.ordering = natural() ? "natural" : "rcm";
+    report.ordering = word(options.ordering);
     report.schedule = lower.tickets.empty() ? "rows in order" : "rows by depth";
     report.bytes = lower.bytes() + upper.bytes() + inverse_diagonal.bytes() + order.bytes() + position.bytes() +
                    sums.bytes() + scale.bytes() + nonfinite.bytes() + finished.bytes() + status.bytes() + scratch.bytes() +
-                   sweeps.bytes();
+                   sweeps.bytes() + (fixed_point ? fixed_point->bytes() : 0);
     report.bad_pivots.reserve(PivotLog::kept);
   }
 
@@ -230,6 +242,7 @@ struct DeviceBlockIlu::Impl {
           attempt();
         },
         [&] { return growth(); }, report);
+    if (fixed_point) swept.tell(title, options.factor_sweeps, "fixed-point sweeps", log, report);
     choose_sweeps();
     report.numeric_seconds = timer.seconds();
   }
@@ -253,11 +266,21 @@ struct DeviceBlockIlu::Impl {
     }
   }
 
+  void sweep_to_fixed_point() {
+    row_factor_kernels()->begin(device.index, factor_view.rows.A, status.data());
+    const double largest = cuda_backend()->largest(device.index, scale.data(), scale.size());
+    swept = fixed_point->run(factor_view.rows, factor_view.known, status.data(), largest, options.factor_sweeps);
+  }
+
   void attempt() {
     if (rows == 0) return;
-    ++factor_view.epoch;
-    row_factor_kernels()->start(device.index, factor_view, launch);
-    factor_view.first_ticket = 0;
+    if (fixed_point) {
+      sweep_to_fixed_point();
+    } else {
+      ++factor_view.epoch;
+      row_factor_kernels()->start(device.index, factor_view, launch);
+      factor_view.first_ticket = 0;
+    }
     const Array<FactorStatus> host = status.to(Device::host());
     const FactorStatus& found = host[0];
     if (found.stuck_tile != 0) {
@@ -268,6 +291,8 @@ struct DeviceBlockIlu::Impl {
     log.take(found.notes);
     if (!norm) norm = std::bit_cast<double>(norm_bits.to(Device::host())[0]);
     log.record_change(std::bit_cast<double>(found.change), *norm);
+    swept.norm = *norm;
+    if (block == 1) swept.inverse_bound = bounds_in(found).of_inverse();
   }
 
   /// Throws when there is nothing to apply, or not to this vector.
@@ -280,13 +305,23 @@ struct DeviceBlockIlu::Impl {
     if (v.size() != rows * block) throw_size_mismatch(what, v.size(), rows * block);
   }
 
-  /// ‖(LU)⁻¹ e‖∞·‖A‖∞; the factorization left L⁻¹ e.
+  /// ‖(LU)⁻¹ e‖∞·‖A‖∞, or a bound that says enough.
   double growth() {
     if (rows == 0) return 0;
-    sweeps.upper(sums.data(), sums.data());
+    return fixed_point ? swept.growth([this] { return inverse_growth(); }) : inverse_growth() * *norm;
+  }
+
+  /// ‖(LU)⁻¹ e‖∞; an elimination left L⁻¹ e.
+  double inverse_growth() {
+    if (fixed_point) {
+      cuda_backend()->fill(device.index, sums.data(), sums.size(), 1);
+      sweeps.apply(sums.data(), sums.data());
+    } else {
+      sweeps.upper(sums.data(), sums.data());
+    }
     const double largest = cuda_backend()->largest(device.index, sums.data(), sums.size());
     sweeps.check();
-    return std::isfinite(largest) ? largest * *norm : std::numeric_limits<double>::infinity();
+    return std::isfinite(largest) ? largest : std::numeric_limits<double>::infinity();
   }
 };
 
@@ -341,7 +376,7 @@ const FactorReport& DeviceBlockIlu::refactor(const BlockCsr<double>& A) {
     throw Error(ErrorCode::structure,
                 "refactor on a GPU needs the place, block size and pattern of the first factorization");
   }
-  of.report.symbolic_seconds = 0;
+  of.report.symbolic_seconds = of.report.ordering_seconds = 0;
   of.factor(A);
   return of.report;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factors that the host made, swept on a GPU: for factorizations without a body there (ILUT, ILUTP, ParILUT). Triangles and
+// Factors that the host made, swept on a GPU: for factorizations without a body there (ILUT, ILUTP). Triangles and
 // values travel once; z = Q U⁻¹ L⁻¹ P r has the host's bits, by exact sweeps or by an iteration.
 #pragma once
 

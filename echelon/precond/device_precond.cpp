@@ -8,6 +8,7 @@
 #include "echelon/precond/device_factored_ilu.hpp"
 #include "echelon/precond/device_ilu.hpp"
 #include "echelon/precond/device_matched_ilu.hpp"
+#include "echelon/precond/device_parilut.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/precond/registry.hpp"
@@ -18,13 +19,15 @@ namespace echelon {
 namespace {
 
 /// Made on the host and swept on the GPU.
-bool travels(const AutoChoice& choice) { return choice.pc == "ilut" || choice.pc == "parilut"; }
-bool factors(const AutoChoice& choice) { return choice.pc == "ilu" || choice.pc == "ic" || travels(choice); }
+bool travels(const AutoChoice& choice) { return choice.pc == "ilut"; }
+bool factors(const AutoChoice& choice) {
+  return choice.pc == "ilu" || choice.pc == "ic" || travels(choice) || leaves_grid(choice.pc);
+}
 
 /// What no storage has on a GPU.
 std::string host_only_everywhere(const AutoChoice& choice) {
   if (choice.pc != "none" && !factors(choice)) {
-    return fmt::format("{} has no version for a GPU (none, ilu, ic, ilut and parilut have)", choice.pc);
+    return fmt::format("{} has no version for a GPU (none, ilu, ic, ilut, parilu, parilut and mcilu have)", choice.pc);
   }
   if (factors(choice) && choice.ilu.scale_matrix) return "a matrix scaled before it is factored has no version for a GPU";
   return "";
@@ -40,32 +43,36 @@ std::unique_ptr<Preconditioner<double>> factored_on_host(const AutoChoice& choic
                                              choice.ilu.trisolve);
 }
 
+/// What leaves the grid takes its symmetric form where A `looks_definite`, as on the host.
 std::unique_ptr<Preconditioner<double>> factored(const AutoChoice& choice, const BlockCsr<double>& A,
-                                                 const BlockCsr<double>& on_gpu) {
+                                                 const BlockCsr<double>& on_gpu, bool looks_definite) {
   if (travels(choice)) return factored_on_host(choice, A, on_gpu.device());
-  const bool positive = choice.pc == "ic";
+  const bool positive = choice.pc == "ic" || (leaves_grid(choice.pc) && looks_definite);
   if (positive) require_symmetry(A, Array<std::int64_t>(A.block_rows()).span());
-  return std::make_unique<DeviceBlockIlu>(on_gpu, choice.ilu, positive);
+  if (choice.pc == "parilut") return std::make_unique<DeviceParilut>(on_gpu, choice.ilu, positive);
+  return std::make_unique<DeviceBlockIlu>(on_gpu, options_by_name(choice.pc, choice.ilu), positive);
 }
 
 }  // namespace
 
+bool leaves_grid(const std::string& pc) { return pc == "parilu" || pc == "parilut" || pc == "mcilu"; }
+
 std::string host_only(const AutoChoice& choice) {
   const std::string why = host_only_everywhere(choice);
   if (!why.empty() || !factors(choice)) return why;
-  if (!travels(choice) && choice.ilu.ordering != Ordering::natural && choice.ilu.ordering != Ordering::rcm) {
-    return fmt::format("{} are an order of the host's", word(choice.ilu.ordering));
-  }
   return choice.ilu.schedule == SweepSchedule::point_to_point ? "point-to-point is a schedule of the host's sweeps" : "";
 }
 
 std::string host_only(const AutoChoice& choice, const Stencil& stencil) {
+  if (leaves_grid(choice.pc)) return host_only(choice);
   const std::string why = host_only_everywhere(choice);
   if (!why.empty() || !factors(choice)) return why;
   if (travels(choice)) return fmt::format("{} leaves the grid, which a GPU does not", choice.pc);
   if (choice.match_rows) return "matched rows leave the grid, which a GPU does not";
   if (iterates(choice.ilu.trisolve)) return "iterated triangular solves leave the grid, which a GPU does not";
-  if (choice.ilu.ordering != Ordering::natural) return "rcm order leaves the grid, which a GPU does not";
+  if (choice.ilu.ordering != Ordering::natural) {
+    return fmt::format("{} order leaves the grid, which a GPU does not", word(choice.ilu.ordering));
+  }
   if (choice.ilu.schedule != SweepSchedule::automatic) return "the schedule is for the host's sweeps";
   if (!can_grow(stencil, choice.ilu.fill)) {
     return fmt::format("fill {} would grow the stencil beyond a thousand entries", choice.ilu.fill);
@@ -81,14 +88,14 @@ std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, co
 }
 
 std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const BlockCsr<double>& A,
-                                                    const BlockCsr<double>& on_gpu) {
+                                                    const BlockCsr<double>& on_gpu, const MatrixTraits& traits) {
   if (choice.pc == "none") return std::make_unique<Identity<double>>();
   const Device device = on_gpu.device();
   if (choice.match_rows) {
     return std::make_unique<DeviceMatchedIlu>(
-        A, [&](const BlockCsr<double>& B) { return factored(choice, B, B.to(device)); }, device);
+        A, [&](const BlockCsr<double>& B) { return factored(choice, B, B.to(device), false); }, device);
   }
-  return factored(choice, A, on_gpu);
+  return factored(choice, A, on_gpu, traits.symmetric() && traits.positive_diagonal());
 }
 
 }  // namespace echelon

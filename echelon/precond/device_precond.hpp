@@ -11,14 +11,18 @@
 
 namespace echelon {
 
+/// Whether the factors of a matrix on a structured grid are made from block CSR: sweeps, thresholds and colours leave the
+/// grid.
+bool leaves_grid(const std::string& pc);
+
 /// Why this choice runs on the host only, as a clause ("jacobi has no version for a GPU"); empty when a GPU can.
 std::string host_only(const AutoChoice& choice, const Stencil& stencil);
 std::string host_only(const AutoChoice& choice);  // block CSR
 
 /// `on_gpu` is in the order of the choice's fill; `asymmetry` is as in its traits. Throws as the host's version does.
 std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const TileMatrix& on_gpu, double asymmetry);
-/// `on_gpu` is a copy of A there.
+/// `on_gpu` is a copy of A there, the traits are A's.
 std::unique_ptr<Preconditioner<double>> make_on_gpu(const AutoChoice& choice, const BlockCsr<double>& A,
-                                                    const BlockCsr<double>& on_gpu);
+                                                    const BlockCsr<double>& on_gpu, const MatrixTraits& traits);
 
 }  // namespace echelon

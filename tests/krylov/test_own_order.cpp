@@ -133,17 +133,31 @@ TEST(HostOnly, BlockCsrTakesOrdersIterationsAndMostSchedules) {
   choice.pc = "jacobi";
   EXPECT_NE(host_only(choice).find("jacobi"), std::string::npos);
   choice.ilu.schedule = SweepSchedule::automatic;
-  for (const char* travels : {"ilut", "parilut"}) {
-    choice.pc = travels;
-    EXPECT_EQ(host_only(choice), "");
-    EXPECT_NE(host_only(choice, stencils::star7()).find("leaves the grid"), std::string::npos);
-  }
+  choice.pc = "ilut";
+  EXPECT_EQ(host_only(choice), "");
+  EXPECT_NE(host_only(choice, stencils::star7()).find("leaves the grid"), std::string::npos);
   choice.pc = "ilu";
   choice.ilu.schedule = SweepSchedule::point_to_point;
   choice.match_rows = true;
   EXPECT_NE(host_only(choice).find("schedule"), std::string::npos);
   choice.ilu.schedule = SweepSchedule::automatic;
   EXPECT_EQ(host_only(choice), "");
+}
+
+TEST(HostOnly, WhatLeavesTheGridTakesBlockCsr) {
+  const Stencil star = stencils::star7();
+  for (const char* pc : {"parilu", "parilut", "mcilu"}) {
+    AutoChoice choice;
+    choice.pc = pc;
+    choice.ilu.ordering = Ordering::colours;
+    EXPECT_EQ(host_only(choice), "") << pc;
+    EXPECT_EQ(host_only(choice, star), "") << pc;
+    EXPECT_TRUE(leaves_grid(pc));
+    choice.ilu.scale_matrix = true;
+    EXPECT_NE(host_only(choice), "") << pc;
+    EXPECT_NE(host_only(choice, star), "") << pc;
+  }
+  EXPECT_FALSE(leaves_grid("ic"));
 }
 
 TEST(HostOnly, AnIluForAGpuWantsItsMatrixThere) {

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Order → rows measured → rounds by the policy → triangles and the order of their rows → sweeps. The host's part is that of
+// parilut.cpp.
+#include "echelon/precond/device_parilut.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/error.hpp"
+#include "echelon/factor/device_fixed_point.hpp"
+#include "echelon/factor/device_pattern_view.hpp"
+#include "echelon/factor/device_threshold.hpp"
+#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/report/timer.hpp"
+#include "echelon/schedule/colouring.hpp"
+#include "echelon/sweep/device_iterations.hpp"
+#include "echelon/sweep/row_sweeps.hpp"
+
+namespace echelon {
+namespace {
+
+constexpr double patience_seconds = 20;
+
+const BlockCsr<double>& checked(const BlockCsr<double>& A, const IluOptions& options) {
+  check_options(options);
+  if (!device_threshold_kernels()) throw Error(ErrorCode::device, "ParILUT on a GPU: this build has no CUDA");
+  if (A.device().is_host()) throw Error(ErrorCode::bad_argument, "ParILUT on a GPU: the matrix is on the host");
+  if (!A.square()) {
+    throw Error(ErrorCode::not_square, fmt::format("ILU needs a square matrix; got {}×{}", A.rows(), A.columns()));
+  }
+  if (A.block() != 1) {
+    throw Error(ErrorCode::bad_argument, fmt::format("ParILUT takes blocks of size 1; got {}", A.block()));
+  }
+  return A;
+}
+
+}  // namespace
+
+struct DeviceParilut::Impl {
+  IluOptions options;
+  bool symmetric;
+  Device device;
+  std::int64_t rows;
+  std::string title;
+  Array<std::int32_t> order, order_there;  // empty when natural
+  DeviceTriangle lower, upper;
+  Array<double> lower_values, upper_values, inverse_diagonal;
+  Array<double> sums;  // of the rows of A, and then a vector for the estimate of growth
+  RowSweeps sweeps;
+  std::optional<DeviceIterations> iterations;  // of a pattern, which every factorization finds anew
+  bool iterates = false;
+  ThresholdOutcome outcome;
+  PivotLog log;
+  FactorReport report;
+
+  Impl(const BlockCsr<double>& A, const IluOptions& options_, bool symmetric_)
+      : options(options_),
+        symmetric(symmetric_),
+        device(A.device()),
+        rows(A.rows()),
+        title(symmetric ? "ParICT" : "ParILUT"),
+        sums(rows, device) {
+    if (options.factor_sweeps == 0) options.factor_sweeps = default_sweeps;
+    if (natural()) return;
+    const Timer timer;
+    const BlockCsr<double> host = A.to(Device::host());
+    auto found = elimination_order({rows, host.row_start().data(), host.column().data()}, options.ordering);
+    order = std::move(found.order);
+    order_there = order.to(device);
+    report.colours = found.colours;
+    report.symbolic_seconds = report.ordering_seconds = timer.seconds();
+  }
+
+  bool natural() const { return options.ordering == Ordering::natural; }
+
+  void factor(const BlockCsr<double>& user) {
+    const Timer timer;
+    std::optional<BlockCsr<double>> reordered;
+    if (!natural()) reordered.emplace(permuted(user.to(Device::host()), order.span()).to(device));
+    const BlockCsr<double>& A = natural() ? user : *reordered;
+    report.remarks.clear();
+    const ThresholdLimits limits = limits_for(A);
+    if (report.missing_diagonals > 0) {
+      report.remarks.push_back(
+          fmt::format("{} diagonal entries were missing and inserted as zero", report.missing_diagonals));
+    }
+    Array<double> scale(rows, device);
+    Array<std::uint8_t> nonfinite(rows, device);
+    Array<unsigned long long> norm(1, 0ull, device);
+    const RowMeasures known{sums.data(), scale.data(), nonfinite.data(), norm.data()};
+    row_factor_kernels()->measure(device.index, A.view(), known);
+    const double largest = rows > 0 ? cuda_backend()->largest(device.index, scale.data(), rows) : 0;
+    const double norm_of_A = std::bit_cast<double>(norm.to(Device::host())[0]);
+    DeviceThresholdRounds rounds(A.view(), natural() ? nullptr : order_there.data(), known, largest, device,
+                                 {device_threshold_kernels(), device_fixed_point_kernels()});
+    Array<FactorStatus> status(1, FactorStatus{}, device);
+    factor_with_policy(
+        options, symmetric, title, log,
+        [&](const Attempt& one) {
+          if (rows == 0) return;
+          row_factor_kernels()->begin(device.index, A.view(), status.data());
+          const PivotRules rules{options.pivot_tolerance, one.shift, one.boost, symmetric, 0, nullptr};
+          DeviceSweptRows S;
+          outcome = rounds.run(rules, limits, status.data(), S);
+          take(S, status.data());
+          const FactorStatus found = status.to(Device::host())[0];
+          outcome.norm = norm_of_A;
+          outcome.inverse_bound = bounds_in(found).of_inverse();
+          log.take(found.notes);
+          log.record_change(std::bit_cast<double>(found.change), norm_of_A);
+        },
+        [&] { return rows == 0 ? 0 : outcome.growth([this] { return inverse_growth(); }); }, report);
+    describe(A);
+    choose_sweeps();
+    report.numeric_seconds = timer.seconds();
+  }
+
+  /// The limit is on L + U with one diagonal each, as on those of A.
+  ThresholdLimits limits_for(const BlockCsr<double>& A) {
+    Array<std::int64_t> start(rows + 1, device);
+    const PatternView pattern{rows, A.row_start().data(), A.column().data()};
+    const PatternFacts facts = pattern_kernels()->count(device.index, {pattern, A.blocks(), start.data()});
+    report.missing_diagonals = facts.missing;
+    const std::int64_t above = A.blocks() - (rows - facts.missing) - facts.below;
+    return {entry_limit(facts.below), entry_limit(above), options.factor_sweeps, symmetric};
+  }
+  std::int64_t entry_limit(std::int64_t entries) const {
+    const double all = options.fill_limit * static_cast<double>(entries + rows) - static_cast<double>(rows);
+    return all > 0 ? static_cast<std::int64_t>(all) : 0;
+  }
+
+  /// The rows of S become the factors: L = S D⁻¹ below the diagonal.
+  void take(DeviceSweptRows& S, FactorStatus* status) {
+    const SweptPattern pattern = S.pattern.view();
+    lower_values = Array<double>(pattern.lower_entries, device);
+    DeviceFixedPointView finished;
+    finished.A.block = 1;
+    finished.pattern = pattern;
+    finished.last = S.values.view();
+    finished.next.lower = lower_values.data();
+    finished.status = status;
+    device_fixed_point_kernels()->finish(device.index, finished);
+    upper_values = std::move(S.values.upper);
+    inverse_diagonal = std::move(S.values.inverse);
+    const std::int64_t entries = pattern.lower_entries + rows + pattern.upper_entries;
+    Pattern whole{Array<std::int64_t>(rows + 1, device), Array<std::int32_t>(entries, device)};
+    device_threshold_kernels()->join(device.index, pattern, whole.start.data(), whole.column.data());
+    DeviceTriangles made = cut_on_device(whole.view(), entries, options.schedule, device);
+    lower = std::move(made.lower);
+    upper = std::move(made.upper);
+    sweeps = RowSweeps(sweep_view(lower, true, 1, lower_values, inverse_diagonal, order_there),
+                       sweep_view(upper, false, 1, upper_values, inverse_diagonal, order_there), device, patience_seconds);
+  }
+
+  /// ‖(LU)⁻¹ e‖∞
+  double inverse_growth() {
+    cuda_backend()->fill(device.index, sums.data(), rows, 1);
+    sweeps.apply(sums.data(), sums.data());
+    const double largest = cuda_backend()->largest(device.index, sums.data(), rows);
+    sweeps.check();
+    return std::isfinite(largest) ? largest : std::numeric_limits<double>::infinity();
+  }
+
+  /// Exact sweeps, or an iteration that was asked for and is expected to converge.
+  void choose_sweeps() {
+    const std::int32_t* permuted_by = order_or_null(order_there);
+    const StoredTriangle below{&lower.start, &lower.distance, &lower_values},
+        above{&upper.start, &upper.distance, &upper_values};
+    iterations.emplace();
+    iterates = rows > 0 && iterations->prepare({rows, 1, below, above, &inverse_diagonal, {permuted_by, permuted_by}},
+                                               options.trisolve, report);
+    report.bytes += iterations->bytes();
+    report.kernel = iterates ? iterations->kernel() : row_kernel_name(1);
+  }
+
+  void apply(const double* r, double* z) {
+    if (rows == 0) return;
+    if (iterates) {
+      iterations->apply(r, z);
+    } else {
+      sweeps.apply(r, z);
+    }
+  }
+
+  void describe(const BlockCsr<double>& A) {
+    report.name = symmetric ? "parict" : "parilut";
+    report.ordering = word(options.ordering);
+    report.block = 1;
+    report.schedule = lower.tickets.empty() ? "rows in order" : "rows by depth";
+    report.levels = lower.levels;
+    const auto stored = static_cast<double>(lower.distance.size() + upper.distance.size() + rows);
+    report.fill_ratio = A.blocks() > 0 ? stored / static_cast<double>(A.blocks()) : 1;
+    report.bytes = lower.bytes() + upper.bytes() + lower_values.bytes() + upper_values.bytes() + inverse_diagonal.bytes() +
+                   order.bytes() + order_there.bytes() + sums.bytes() + sweeps.bytes();
+    report.factor_sweeps = options.factor_sweeps;
+    report.fill_limit = options.fill_limit;
+    report.threshold = std::min(outcome.lower_threshold, outcome.upper_threshold);
+    outcome.tell(title, options.factor_sweeps, "rounds of fixed-point sweeps", log, report);
+  }
+
+  /// Throws when there is nothing to apply, or not to this vector.
+  void require_applicable(const Vector<double>& v, const char* what) const {
+    if (!report.ok) throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + report.message);
+    if (v.device() != device) {
+      throw Error(ErrorCode::device,
+                  fmt::format("mixing places: factors on {}, the {} on {}", device.name(), what, v.device().name()));
+    }
+    if (v.size() != rows) throw_size_mismatch(what, v.size(), rows);
+  }
+};
+
+DeviceParilut::DeviceParilut(const BlockCsr<double>& A, const IluOptions& options, bool symmetric)
+    : impl_(std::make_unique<Impl>(checked(A, options), options, symmetric)) {
+  impl_->factor(A);
+}
+DeviceParilut::DeviceParilut(DeviceParilut&&) noexcept = default;
+DeviceParilut& DeviceParilut::operator=(DeviceParilut&&) noexcept = default;
+DeviceParilut::~DeviceParilut() = default;
+
+void DeviceParilut::apply(const Vector<double>& r, Vector<double>& z) const {
+  impl_->require_applicable(r, "right-hand side of an ILU");
+  impl_->require_applicable(z, "result of an ILU");
+  impl_->apply(r.data(), z.data());
+}
+
+void DeviceParilut::apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) const {
+  require_as_many(r.size(), z.size());
+  for (std::size_t k = 0; k < r.size(); ++k) {
+    impl_->require_applicable(r[k], "right-hand side of an ILU");
+    impl_->require_applicable(z[k], "result of an ILU");
+  }
+  if (impl_->rows > 0 && !impl_->iterates) return impl_->sweeps.apply_many(r, z);
+  for (std::size_t k = 0; k < r.size(); ++k) impl_->apply(r[k].data(), z[k].data());
+}
+
+void DeviceParilut::settle() const {
+  if (impl_->report.ok && impl_->rows > 0) impl_->sweeps.check();
+}
+
+const FactorReport& DeviceParilut::report() const { return impl_->report; }
+
+const FactorReport& DeviceParilut::refactor(const BlockCsr<double>& A) {
+  Impl& of = *impl_;
+  if (A.device() != of.device || A.block_rows() != of.rows || A.block_columns() != of.rows || A.block() != 1) {
+    throw Error(ErrorCode::structure,
+                fmt::format("refactor got {}×{} rows on {}, but {}×{} on {} were factored first", A.rows(), A.columns(),
+                            A.device().name(), of.rows, of.rows, of.device.name()));
+  }
+  of.report.symbolic_seconds = of.report.ordering_seconds = 0;
+  of.factor(A);
+  return of.report;
+}
+
+DeviceParilut::Factors DeviceParilut::factors() const {
+  const Device host = Device::host();
+  const Impl& of = *impl_;
+  return {of.lower.start.to(host),  of.upper.start.to(host),      of.lower.distance.to(host), of.upper.distance.to(host),
+          of.lower_values.to(host), of.inverse_diagonal.to(host), of.upper_values.to(host)};
+}
+
+}  // namespace echelon
