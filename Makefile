@@ -73,7 +73,7 @@ gpu-sanitize:
 	compute-sanitizer --tool racecheck --error-exitcode 1 build/racecheck/tests/test_gpu --gtest_filter='*OneSmallCase*'
 
 # On a machine with a GPU, with what was built before: table 3 beside cuSPARSE, its larger sizes alone, growing sides, the
-# breakdown; whole solves, IC(0) and IC(1), block CSR, iterated triangular solves.
+# breakdown; whole solves, preconditioners compared, block CSR, iterated triangular solves.
 GPU ?= h200
 gpu-bench:
 	build/bin/echelon info

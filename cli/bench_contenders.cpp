@@ -45,12 +45,13 @@ std::vector<std::string> device_contender_names(const std::string& kind) {
   if (kind == "factor" || kind == "block") return {"csrilu02", "bsrilu02"};
   if (kind == "trisolve") return {"csrilu02"};
   if (kind == "solver") return {"cusparse"};
+  if (kind == "convergence") return {"csrcolor"};
   return {"spsv", "bsrsv2", "spmv"};
 }
 
 std::vector<std::string> all_contender_names() {
   auto all = contender_names();
-  for (const char* kind : {"trsv", "factor", "solver"}) {
+  for (const char* kind : {"trsv", "factor", "solver", "convergence"}) {
     for (auto& name : device_contender_names(kind)) all.push_back(std::move(name));
   }
   return all;

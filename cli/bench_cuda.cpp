@@ -10,6 +10,7 @@
 #include "bench/measure/sampling.hpp"
 #include "cli/bench_cuda_block.hpp"
 #include "cli/bench_cuda_matrices.hpp"
+#include "cli/bench_cuda_methods.hpp"
 #include "cli/bench_cuda_ours.hpp"
 #include "cli/bench_cuda_solver.hpp"
 #include "cli/bench_cuda_trisolve.hpp"
@@ -120,17 +121,16 @@ CaseResult measure(const bench::BenchCase& one, const DevicePlan& plan, const st
 
 int run_solves(const BenchOptions& options, const std::vector<std::string>& arguments) {
   const Device gpu = Device::cuda();
-  // A comparison of our own methods has no contenders.
   const bool methods = options.kind == "convergence";
   const auto cases =
       chosen_cases(methods ? bench::device_convergence(options.small) : bench::device_solves(options.small), options);
   const auto names = options.peers.empty() ? device_contender_names(options.kind) : options.peers;
-  const auto contenders = methods ? Contenders{} : find_contenders(options.kind, names, options.contenders);
+  const auto contenders = find_contenders(options.kind, names, options.contenders);
   BenchReport report = new_report(options, arguments, contenders);
   report.backend = device_backend(gpu);
   report.rounds = options.rounds > 0 ? options.rounds : options.small ? 1 : solve_rounds;
   return run_cases(options, report, cases, [&](const bench::BenchCase& one, const Progress& progress) {
-    return methods ? measure_device_convergence(one, report.rounds, progress)
+    return methods ? measure_device_convergence(one, report.rounds, contenders.found, progress)
                    : measure_device_solve(one, report.rounds, contenders.found, progress);
   });
 }

@@ -101,17 +101,6 @@ class DeviceSolves {
   Vector<double> b_, x_;
 };
 
-/// Part by part.
-std::vector<TimePart> medians(const std::vector<std::vector<TimePart>>& rounds) {
-  std::vector<TimePart> parts = rounds.front();
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    std::vector<double> samples;
-    for (const auto& round : rounds) samples.push_back(round[p].seconds);
-    parts[p].seconds = bench::median(samples);
-  }
-  return parts;
-}
-
 BenchRow row_of(const bench::BenchCase& one, const Sampled& ours) {
   BenchRow row = row_of_case(one);
   row.operation = fmt::format("{} + {}{}", one.solver, one.solver == "cg" ? "ic" : "ilu", one.fill);
@@ -152,12 +141,19 @@ std::string take(const bench::BenchCase& one, const bench::ContenderLine& line, 
   return "";
 }
 
-struct Measured {
-  std::vector<BenchRow> rows;
-  double answer_norm = 0;  // of the first
-};
+}  // namespace
 
-Measured measure_ours(const bench::BenchCase& one, int rounds, const std::vector<Stored>& storages) {
+std::vector<TimePart> medians(const std::vector<std::vector<TimePart>>& rounds) {
+  std::vector<TimePart> parts = rounds.front();
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    std::vector<double> samples;
+    for (const auto& round : rounds) samples.push_back(round[p].seconds);
+    parts[p].seconds = bench::median(samples);
+  }
+  return parts;
+}
+
+MeasuredSolves measure_device_solves(const bench::BenchCase& one, int rounds, const std::vector<Stored>& storages) {
   // The first use of a kernel loads it.
   constexpr std::int64_t tiny_side = 12;
   bench::BenchCase tiny = one;
@@ -170,7 +166,7 @@ Measured measure_ours(const bench::BenchCase& one, int rounds, const std::vector
   DeviceSolves(tiny).round(dropped);
   DeviceSolves solves(one);
   for (int r = 0; r < rounds; ++r) solves.round(kept);
-  Measured ours;
+  MeasuredSolves ours;
   for (const auto& variant : kept) {
     ours.rows.push_back(row_of(one, variant));
     ours.rows.back().nonzeros = solves.nonzeros();
@@ -180,38 +176,26 @@ Measured measure_ours(const bench::BenchCase& one, int rounds, const std::vector
   return ours;
 }
 
-}  // namespace
-
-CaseResult measure_device_solve(const bench::BenchCase& one, int rounds, const std::vector<Contender>& contenders,
-                                const Progress& progress) {
-  progress("echelon");
-  auto ours = measure_ours(one, rounds, {Stored::fp64, Stored::fp32});
-  CaseResult result;
-  result.rows = std::move(ours.rows);
+void compare_with(const std::vector<Contender>& contenders, const bench::BenchCase& one, double answer_norm,
+                  const Progress& progress, BenchRow& row, CaseResult& result) {
   for (const auto& contender : contenders) {
     progress(contender.name);
     const auto said = run_device_contender(contender, one);
     if (!said.trouble.empty()) result.not_compared.push_back({one.name(), contender.name, said.trouble});
     for (const auto& line : said.lines) {
-      const auto why = take(one, line, ours.answer_norm, result.rows.front());
+      const auto why = take(one, line, answer_norm, row);
       if (!why.empty()) result.not_compared.push_back({one.name(), contender.name, why});
     }
   }
-  return result;
 }
 
-CaseResult measure_device_convergence(const bench::BenchCase& one, int rounds, const Progress& progress) {
+CaseResult measure_device_solve(const bench::BenchCase& one, int rounds, const std::vector<Contender>& contenders,
+                                const Progress& progress) {
+  progress("echelon");
+  auto ours = measure_device_solves(one, rounds, {Stored::fp64, Stored::fp32});
   CaseResult result;
-  for (const int fill : {0, 1}) {
-    progress(fmt::format("ic{}", fill));
-    bench::BenchCase with = one;
-    with.fill = fill;
-    BenchRow row = measure_ours(with, rounds, {Stored::fp64}).rows.front();
-    row.name = one.name();
-    const auto first = result.rows.empty() ? row.iterations : result.rows.front().iterations;
-    row.iteration_ratio = static_cast<double>(row.iterations) / static_cast<double>(std::max<std::int64_t>(first, 1));
-    result.rows.push_back(std::move(row));
-  }
+  result.rows = std::move(ours.rows);
+  compare_with(contenders, one, ours.answer_norm, progress, result.rows.front(), result);
   return result;
 }
 

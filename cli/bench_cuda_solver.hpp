@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A case of `echelon bench solver|convergence --backend cuda`: factors in FP64 and FP32, and cuSPARSE's beside those in
-// FP64. A row's seconds are factorization and iteration; the tables, and the matrix assembled on the GPU, are its set-up.
+// A case of `echelon bench solver --backend cuda`: factors in FP64 and FP32, and cuSPARSE's beside those in FP64. A row's
+// seconds are factorization and iteration; the tables, and the matrix assembled on the GPU, are its set-up.
 #pragma once
 
 #include "cli/bench_contenders.hpp"
@@ -12,7 +12,18 @@ namespace echelon::cli {
 CaseResult measure_device_solve(const bench::BenchCase& one, int rounds, const std::vector<Contender>& contenders,
                                 const Progress& progress);
 
-/// IC(0) and IC(1) beside each other.
-CaseResult measure_device_convergence(const bench::BenchCase& one, int rounds, const Progress& progress);
+/// Our rows of a case, one a storage of the factors, and the norm of the first one's answer.
+struct MeasuredSolves {
+  std::vector<BenchRow> rows;
+  double answer_norm = 0;
+};
+MeasuredSolves measure_device_solves(const bench::BenchCase& one, int rounds, const std::vector<Stored>& storages);
+
+/// Part by part.
+std::vector<TimePart> medians(const std::vector<std::vector<TimePart>>& rounds);
+
+/// Runs them all on the case; what may be compared becomes peers of `row`.
+void compare_with(const std::vector<Contender>& contenders, const bench::BenchCase& one, double answer_norm,
+                  const Progress& progress, BenchRow& row, CaseResult& result);
 
 }  // namespace echelon::cli

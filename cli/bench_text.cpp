@@ -84,13 +84,22 @@ std::string convergence_table(const BenchReport& report) {
                {"set-up s", right},
                {"solve s", right},
                {"spread", right}});
+  const auto factorization = [](const std::vector<TimePart>& parts) {
+    const bool told = !parts.empty() && parts.front().name == "factorization";
+    return or_dash(told, told ? fmt::format("{:.4f}", parts.front().seconds) : "");
+  };
   for (const auto& row : report.rows) {
-    const bool told = !row.parts.empty() && row.parts.front().name == "factorization";
     table.add({row.name, row.operation, std::to_string(row.threads), std::to_string(row.iterations),
-               fmt::format("{:.3f}", row.iteration_ratio),
-               or_dash(told, told ? fmt::format("{:.4f}", row.parts.front().seconds) : ""),
+               fmt::format("{:.3f}", row.iteration_ratio), factorization(row.parts),
                fmt::format("{:.4f}", row.setup_seconds), fmt::format("{:.4f}", row.solve_seconds),
                fmt::format("{:.0f} %", 100 * row.spread)});
+    for (const auto& peer : row.peers) {
+      const double ratio = row.iteration_ratio * static_cast<double>(peer.iterations) / static_cast<double>(row.iterations);
+      const double factored = peer.parts.empty() ? 0 : peer.parts.front().seconds;
+      table.add({row.name, fmt::format("{}, {}", peer.name, peer.method), std::to_string(row.threads),
+                 std::to_string(peer.iterations), fmt::format("{:.3f}", ratio), factorization(peer.parts),
+                 fmt::format("{:.4f}", peer.analysis_seconds), fmt::format("{:.4f}", peer.seconds - factored), "-"});
+    }
   }
   return table.text();
 }

@@ -205,10 +205,11 @@ Words bench_kinds() {
 void add_bench_options(CLI::App& app, BenchOptions& o) {
   const auto all = CLI::MultiOptionPolicy::TakeAll;
   Group group(app, "Options");
-  app.add_option("kind", o.kind,
-                 "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC(0), IC(1); trisolve: "
-                 "exact and iterated triangular solves; on a GPU also "
-                 "block: analysis, ILU(0) and sweeps of block CSR; matrices: files solved there and on the host")
+  app.add_option(
+         "kind", o.kind,
+         "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC, ParIC, multicolour; trisolve: "
+         "exact and iterated triangular solves; on a GPU also "
+         "block: analysis, ILU(0) and sweeps of block CSR; matrices: files solved there and on the host")
       ->check(words(bench_kinds(), {"dbsr"}))
       ->required()
       ->type_name("KIND");

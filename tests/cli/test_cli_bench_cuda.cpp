@@ -31,6 +31,15 @@ TEST_F(BenchCuda, WithoutAGpuItSaysSoInASentence) {
   }
 }
 
+TEST_F(BenchCuda, SolvesThatLeaveTheGridSaySoToo) {
+  if (Device::cuda_count() > 0) GTEST_SKIP() << "there is a GPU";
+  for (const char* pc : {"parilu", "parilut", "mcilu"}) {
+    const auto result = run(fmt::format("solve --problem poisson --grid 4 --pc {} --backend cuda", pc));
+    EXPECT_EQ(result.status, 3) << pc;
+    EXPECT_TRUE(contains(result.err, "no CUDA")) << result.err;
+  }
+}
+
 TEST_F(BenchCuda, WhatIsWrongIsSaid) {
   struct Refused {
     const char* line;
@@ -152,16 +161,26 @@ TEST_F(BenchCuda, OnAGpuEverySolveHasItsRows) {
   for (const auto& one : cases) EXPECT_EQ(rows[one.name()], (std::set<std::string>{"fp32", "fp64"})) << one.name();
 }
 
-TEST_F(BenchCuda, OnAGpuBothMethodsOfAComparisonHaveTheirs) {
+TEST_F(BenchCuda, OnAGpuEveryMethodOfAComparisonHasItsRow) {
   if (Device::cuda_count() == 0) GTEST_SKIP() << "no GPU on this machine";
   const auto result = run("bench convergence --backend cuda --small --json r.json --plot r.svg");
   EXPECT_EQ(result.status, 0) << result.err << result.out;
   const auto rows = json("r.json")["cases"];
-  ASSERT_EQ(rows.size(), 2 * bench::device_convergence(true).size());
-  for (std::size_t r = 0; r < rows.size(); r += 2) {
-    EXPECT_EQ(rows[r]["operation"], "cg + ic0");
-    EXPECT_EQ(rows[r + 1]["operation"], "cg + ic1");
-    EXPECT_LE(rows[r + 1]["iterations"].get<int>(), rows[r]["iterations"].get<int>());
+  const std::vector<std::string> methods = {"ic0", "ic1", "parilu", "parilut", "mcilu"};
+  ASSERT_EQ(rows.size(), methods.size() * bench::device_convergence(true).size());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::size_t method = r % methods.size();
+    EXPECT_EQ(rows[r]["operation"], "cg + " + methods[method]);
+    EXPECT_GT(rows[r]["parts"]["factorization"].get<double>(), 0);
+    const double ratio = rows[r]["iteration_ratio"].get<double>();
+    EXPECT_GE(ratio, method == 4 ? 1.0 : 0.5) << rows[r]["case"];
+    EXPECT_LE(ratio, method == 1 || method == 3 ? 1.0 : 2.0) << rows[r]["case"];
+    // The same elimination in another order of colours.
+    if (method == 4) {
+      for (const auto& peer : rows[r]["peers"]) {
+        EXPECT_NEAR(peer["iterations"].get<double>(), rows[r]["iterations"].get<double>(), 6);
+      }
+    }
   }
 }
 
