@@ -18,6 +18,7 @@
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/precond/tile_triangles.hpp"
 #include "echelon/report/timer.hpp"
+#include "echelon/sweep/trisolve_note.hpp"
 #include "echelon/sweep/wavefront_many.hpp"
 #include "echelon/sweep/wavefront_sweep.hpp"
 
@@ -66,6 +67,7 @@ struct DeviceIlu::Impl {
         diagonal_only(A.dof() == 1 && EliminationPlan(order.stencil()).diagonal_only) {
     report.fill_ratio = static_cast<double>(neighbours_inside(A.grid(), order.stencil().offsets())) /
                         static_cast<double>(neighbours_inside(A.grid(), stencil.offsets()));
+    note_exact_sweeps(options.trisolve, grid_sweeps_are_exact, report);
   }
 
   void factor(const TileMatrix& A) {

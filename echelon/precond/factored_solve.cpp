@@ -9,6 +9,7 @@
 #include "echelon/base/small_block.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/matrix/vector_checks.hpp"
+#include "echelon/sweep/trisolve_note.hpp"
 
 namespace echelon {
 
@@ -49,9 +50,8 @@ void FactoredSolve<T>::choose(const TrisolveOptions& options, FactorReport& repo
   counted_bytes_ = 0;
   if (options.method == Trisolve::exact || !report.ok) return;
   if (options.method == Trisolve::automatic) {
-    TrisolveNote& note = report.trisolve.emplace();
-    note.asked = word(options.method);
-    note.why = "on the host one exact sweep reads the factors once, an iteration as often as it sweeps";
+    note_exact_sweeps(options, "on the host one exact sweep reads the factors once, an iteration as often as it sweeps",
+                      report);
     return;
   }
   iterates_ = iteration_.prepare(factors, options, report);

@@ -27,6 +27,7 @@
 #include "echelon/schedule/line_groups.hpp"
 #include "echelon/sweep/struct_shared_triangles.hpp"
 #include "echelon/sweep/struct_sweep.hpp"
+#include "echelon/sweep/trisolve_note.hpp"
 
 namespace echelon {
 namespace {
@@ -237,6 +238,7 @@ void StructIlu<T>::fill_report() {
   about.fill_ratio = static_cast<double>(neighbours_inside(grid_, plan_.offsets)) /
                      static_cast<double>(neighbours_inside(grid_, stencil_.offsets()));
   about.bad_pivots.reserve(PivotLog::kept);
+  note_exact_sweeps(options_.trisolve, grid_sweeps_are_exact, about);
 }
 
 template <class T>

@@ -227,6 +227,8 @@ TEST_F(Solve, IteratedTriangularSolves) {
       EXPECT_EQ(note["used"], method == "auto" ? "exact" : word.find("block") != word.npos ? "block jacobi" : method);
     }
   }
+  EXPECT_EQ(run("solve --grid 8 --pc ilu --trisolve auto --json r.json").status, 0);
+  EXPECT_EQ(json("r.json")["preconditioner"]["trisolve"]["why"], "factors on a grid are swept exactly");
   const auto scaled = run("solve --problem projection --grid 9 --scale-matrix ruiz");
   EXPECT_EQ(scaled.status, 0);
   EXPECT_TRUE(contains(scaled.out, "A was scaled first")) << scaled.out;
