@@ -12,15 +12,33 @@
 #include "echelon/base/threads.hpp"
 
 namespace echelon {
+namespace {
 
-bool RowsDone::wait_for(std::int64_t row) const {
+/// Columns moved after the row was stored: by insertion, since few did.
+template <class Distance, class T>
+void sort_moved(Distance* distance, T* values, std::int64_t count) {
+  for (std::int64_t q = 1; q < count; ++q) {
+    const auto moved = distance[q];
+    const T value = values[q];
+    auto at = q;
+    for (; at > 0 && distance[at - 1] > moved; --at) {
+      distance[at] = distance[at - 1];
+      values[at] = values[at - 1];
+    }
+    distance[at] = moved;
+    values[at] = value;
+  }
+}
+
+}  // namespace
+
+std::byte* wait_for_row(const RowPointer& row, const std::atomic<bool>& abandoned) {
   constexpr int spins_before_yield = 2000;
-  const auto& flag = flags[static_cast<std::size_t>(row)];
-  for (int spins = 0; flag.load(std::memory_order_acquire) == 0; ++spins) {
-    if (abandoned.load(std::memory_order_relaxed)) return false;
+  for (int spins = 0;; ++spins) {
+    if (std::byte* there = row.load(std::memory_order_acquire)) return there;
+    if (abandoned.load(std::memory_order_relaxed)) return nullptr;
     if (spins >= spins_before_yield) std::this_thread::yield();
   }
-  return true;
 }
 
 template <class T>
@@ -32,9 +50,8 @@ IlutFactorization<T>::IlutFactorization(const BlockCsr<T>& A, std::span<const st
       rules_(rules),
       team_(rules.pivoting > 0 ? 1 : team),
       rows_(ilut_kernel<T>(A.block(), rules.pivoting > 0)),
-      lower_(static_cast<std::size_t>(A.block_rows())),
-      upper_(static_cast<std::size_t>(A.block_rows())),
-      inverse_diagonal_(A.block_rows() * A.block() * A.block()) {
+      finished_(static_cast<std::size_t>(A.block_rows())),
+      upper_(static_cast<std::size_t>(A.block_rows())) {
   if (rules.pivoting > 0) {
     position_ = Array<std::int32_t>(A.block_rows());
     column_at_ = Array<std::int32_t>(A.block_rows());
@@ -70,20 +87,22 @@ template <class T>
 void IlutFactorization<T>::make_workspaces() {
   const auto n = A_.block_rows();
   const std::int64_t b = A_.block();
+  // Twice A's part, a column and a word beside each block.
+  const std::int64_t expected = A_.blocks() * (b * b * static_cast<std::int64_t>(sizeof(T)) + 8);
+  constexpr std::int64_t apart = 16;  // the scalar that nobody reads, and a cache line between threads
   if (b == 1) {
-    dense_ = Array<T>(team_ * n, 0);
+    dense_ = Array<T>(team_ * (n + apart), 0);
   } else {
     slots_ = Array<std::int32_t>(team_ * n, -1);
     small_ = Array<T>(team_ * 3 * b * b);
     swaps_ = Array<int>(team_ * b);
   }
   for (std::int64_t t = 0; t < team_; ++t) {
-    workspaces_.push_back(std::make_unique<IlutWorkspace<T>>(n));
+    workspaces_.push_back(std::make_unique<IlutWorkspace<T>>(n, expected / team_));
     auto& work = *workspaces_.back();
     if (b == 1) {
       work.values = Array<T>(n);
-      work.kept_values = Array<T>(n);
-      work.dense = dense_.data() + t * n;
+      work.dense = dense_.data() + t * (n + apart);
     } else {
       work.slot = slots_.data() + t * n;
       work.small = small_.data() + t * 3 * b * b;
@@ -105,15 +124,17 @@ IlutOutcome IlutFactorization<T>::attempt(const PivotRules& rules) {
     }
   }
   for (auto& work : workspaces_) {
-    work->store.restart();
+    work->lower.restart();
+    work->upper.restart();
     work->norm = work->change = 0;
-    work->limited_rows = work->swaps_made = 0;
+    work->limited_rows = work->swaps_made = work->widest = 0;
   }
   // Without pivoting nobody writes to the positions.
   auto* position =
       pivoting ? position_.data() : const_cast<std::int32_t*>(given_position_.empty() ? nullptr : given_position_.data());
+  for (auto& row : upper_) row.store(nullptr, std::memory_order_relaxed);
   run({A_.view(), order_.empty() ? nullptr : order_.data(), position, column_at_.data(), rules_.lfil, rules_.drop,
-       rules_.pivoting, lower_.data(), upper_.data(), inverse_diagonal_.data(), nullptr, rules});
+       rules_.pivoting, finished_.data(), upper_.data(), nullptr, rules});
   IlutOutcome outcome;
   for (const auto& work : workspaces_) {
     outcome.limited_rows += work->limited_rows;
@@ -130,10 +151,9 @@ void IlutFactorization<T>::run(const IlutView<T>& view) {
     rows_(view, 0, A_.block_rows(), *workspaces_.front());
     return;
   }
-  RowsDone done;
-  done.flags = std::vector<std::atomic<std::uint8_t>>(static_cast<std::size_t>(A_.block_rows()));
+  std::atomic<bool> abandoned{false};
   IlutView<T> shared = view;
-  shared.done = &done;
+  shared.abandoned = &abandoned;
   std::exception_ptr failed;
   std::atomic<std::size_t> next{0};
   const std::size_t runs = run_start_.size() - 1;
@@ -148,10 +168,23 @@ void IlutFactorization<T>::run(const IlutView<T>& view) {
     } catch (...) {
 #pragma omp critical(echelon_ilut_failed)
       failed = std::current_exception();
-      done.abandoned.store(true, std::memory_order_relaxed);
+      abandoned.store(true, std::memory_order_relaxed);
     }
   }
   if (failed) std::rethrow_exception(failed);
+}
+
+/// The largest |row − column| of both triangles.
+template <class T>
+std::int64_t IlutFactorization<T>::widest() const {
+  std::int64_t largest = 0;
+  for (const auto& work : workspaces_) largest = std::max(largest, work->widest);
+  if (column_at_.empty()) return largest;
+  for (std::int64_t i = 0; i < A_.block_rows(); ++i) {
+    const auto U = upper(i);
+    for (std::int64_t q = 0; q < U.count(); ++q) largest = std::max(largest, final_column(U.column[q]) - i);
+  }
+  return largest;
 }
 
 template <class T>
@@ -163,27 +196,18 @@ void IlutFactorization<T>::write(Triangles<T>& to) const {
   to.lower.start = Array<std::int64_t>(n + 1);
   to.upper.start = Array<std::int64_t>(n + 1);
   to.lower.start[0] = to.upper.start[0] = 0;
-  std::int64_t widest = 0;
   for (std::int64_t i = 0; i < n; ++i) {
-    const auto& L = lower_[static_cast<std::size_t>(i)];
-    const auto& U = upper_[static_cast<std::size_t>(n - 1 - i)];
-    to.lower.start[i + 1] = to.lower.start[i] + L.count;
-    to.upper.start[i + 1] = to.upper.start[i] + U.count;
-    if (L.count > 0) widest = std::max(widest, i - L.column[0]);
-    if (column_at_.empty()) {
-      if (U.count > 0) widest = std::max(widest, U.column[U.count - 1] - (n - 1 - i));
-    } else {
-      for (std::int64_t q = 0; q < U.count; ++q) widest = std::max(widest, final_column(U.column[q]) - (n - 1 - i));
-    }
+    to.lower.start[i + 1] = to.lower.start[i] + finished_[static_cast<std::size_t>(i)].lower_count;
+    to.upper.start[i + 1] = to.upper.start[i] + finished_[static_cast<std::size_t>(n - 1 - i)].upper_count;
   }
   to.lower_values = Array<T>(to.lower.entries() * bb);
   to.upper_values = Array<T>(to.upper.entries() * bb);
-  to.inverse_diagonal = inverse_diagonal_.clone();
+  to.inverse_diagonal = Array<T>(n * bb);
   for (auto* triangle : {&to.lower, &to.upper}) {
     triangle->distance = Array<std::int32_t>();
     triangle->distance_16 = Array<std::uint16_t>();
   }
-  to.lower.narrow = to.upper.narrow = bb == 1 && widest <= std::numeric_limits<std::uint16_t>::max();
+  to.lower.narrow = to.upper.narrow = bb == 1 && widest() <= std::numeric_limits<std::uint16_t>::max();
   if (to.lower.narrow) {
     write_rows(to, to.lower.distance_16, to.upper.distance_16);
   } else {
@@ -201,28 +225,19 @@ void IlutFactorization<T>::write_rows(Triangles<T>& to, Array<Distance>& below, 
   const int team = threads_for(to.lower.entries() + to.upper.entries());
 #pragma omp parallel for num_threads(team) if (team > 1)
   for (std::int64_t i = 0; i < n; ++i) {
-    const auto& L = lower_[static_cast<std::size_t>(i)];
-    const auto& U = upper_[static_cast<std::size_t>(i)];
+    const auto& L = finished_[static_cast<std::size_t>(i)];
+    const auto U = upper(i);
+    const auto* columns = L.lower_columns(bb);
     auto* down = below.data() + to.lower.start[i];
     auto* up = above.data() + to.upper.start[n - 1 - i];
-    auto* up_values = to.upper_values.data() + to.upper.start[n - 1 - i] * bb;
-    for (std::int64_t p = 0; p < L.count; ++p) down[p] = static_cast<Distance>(i - L.column[p]);
-    std::copy_n(L.values, L.count * bb, to.lower_values.data() + to.lower.start[i] * bb);
-    for (std::int64_t q = 0; q < U.count; ++q) up[q] = static_cast<Distance>(final_column(U.column[q]) - i);
-    std::copy_n(U.values, U.count * bb, up_values);
-    if (column_at_.empty()) continue;
-    // Columns moved after the row was stored: by insertion, since few did.
-    for (std::int64_t q = 1; q < U.count; ++q) {
-      const auto distance = up[q];
-      const T value = up_values[q];
-      auto at = q;
-      for (; at > 0 && up[at - 1] > distance; --at) {
-        up[at] = up[at - 1];
-        up_values[at] = up_values[at - 1];
-      }
-      up[at] = distance;
-      up_values[at] = value;
-    }
+    T* down_values = to.lower_values.data() + to.lower.start[i] * bb;
+    T* up_values = to.upper_values.data() + to.upper.start[n - 1 - i] * bb;
+    for (std::int64_t p = 0; p < L.lower_count; ++p) down[p] = static_cast<Distance>(i - columns[p]);
+    for (std::int64_t q = 0; q < L.upper_count; ++q) up[q] = static_cast<Distance>(final_column(U.column[q]) - i);
+    std::copy_n(L.lower_values, L.lower_count * bb, down_values);
+    std::copy_n(U.values, L.upper_count * bb, up_values);
+    std::copy_n(U.inverse, bb, to.inverse_diagonal.data() + i * bb);
+    if (!column_at_.empty()) sort_moved(up, up_values, L.upper_count);
   }
 }
 

@@ -45,8 +45,12 @@ class IlutFactorization {
   void make_workspaces();
   void cut_runs();
   void run(const IlutView<T>& view);
+  std::int64_t widest() const;
   template <class Distance>
   void write_rows(Triangles<T>& to, Array<Distance>& below, Array<Distance>& above) const;
+  UpperRow<T> upper(std::int64_t i) const {
+    return {upper_[static_cast<std::size_t>(i)].load(std::memory_order_relaxed), std::int64_t{A_.block()} * A_.block()};
+  }
   /// Where a stored column of U stands now.
   std::int64_t final_column(std::int32_t stored) const { return column_at_.empty() ? stored : position_[stored]; }
 
@@ -56,8 +60,8 @@ class IlutFactorization {
   int team_;
   IlutRange<T> rows_;
   Array<std::int32_t> position_, column_at_;  // pivoting
-  std::vector<StoredRow<T>> lower_, upper_;
-  Array<T> inverse_diagonal_;
+  std::vector<FinishedRow<T>> finished_;
+  std::vector<RowPointer> upper_;
   std::vector<std::unique_ptr<IlutWorkspace<T>>> workspaces_;
   Array<T> dense_, small_;
   Array<std::int32_t> slots_;

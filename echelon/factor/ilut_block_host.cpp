@@ -16,7 +16,6 @@ bool ilut_block_range(const IlutView<T>& view, std::int64_t begin, std::int64_t 
   const IlutView<T> local = view;
   for (std::int64_t i = begin; i < end; ++i) {
     if (!ilut_block_row<B>(local, i, work)) return false;
-    publish_row(local, i);
   }
   return true;
 }

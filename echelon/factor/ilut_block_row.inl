@@ -38,19 +38,18 @@ ECHELON_FN T* block_of(const IlutView<T>& view, std::int64_t i, std::int32_t j, 
   return work.blocks.data() + slot * bb;
 }
 
-/// `kept` members of the set, ascending from `from` → a stored row.
+/// `kept` members of the set, ascending from `from` → their columns and blocks.
 template <int B, class T>
-ECHELON_FN StoredRow<T> store_blocks(const IlutView<T>& view, std::int64_t from, std::int64_t kept, IlutWorkspace<T>& work) {
-  const std::int64_t bb = std::int64_t{extent<B>(view.A.block)} * extent<B>(view.A.block);
-  const auto place = work.store.take(kept, bb);
+ECHELON_FN void take_blocks(int b, std::int64_t from, std::int64_t kept, std::int32_t* columns, T* values,
+                            IlutWorkspace<T>& work) {
+  const std::int64_t bb = std::int64_t{extent<B>(b)} * extent<B>(b);
   std::int64_t j = from;
   for (std::int64_t to = 0; to < kept; ++to) {
     j = work.members.take_first(j);
-    place.column[to] = static_cast<std::int32_t>(j);
+    columns[to] = static_cast<std::int32_t>(j);
     const T* block = work.blocks.data() + work.slot[j] * bb;
-    for (std::int64_t e = 0; e < bb; ++e) place.values[to * bb + e] = block[e];
+    for (std::int64_t e = 0; e < bb; ++e) values[to * bb + e] = block[e];
   }
-  return {place.column, place.values, kept};
 }
 
 /// The candidates → the members that stay; true when they were too many.
@@ -75,6 +74,7 @@ template <int B, class T>
 ECHELON_FN bool ilut_block_row(const IlutView<T>& view, std::int64_t i, IlutWorkspace<T>& work) {
   const int b = extent<B>(view.A.block);
   const std::int64_t bb = std::int64_t{b} * b;
+  constexpr std::int64_t scalar_bytes = sizeof(T), index_bytes = sizeof(std::int32_t);
   const std::int64_t row = view.order ? view.order[i] : i;
   const auto measure = measure_row<B>(view, i, work);
   std::int64_t appeared = 0;
@@ -94,17 +94,24 @@ ECHELON_FN bool ilut_block_row(const IlutView<T>& view, std::int64_t i, IlutWork
   for (std::int64_t k = work.members.take_first(0); k >= 0; k = work.members.take_first(k)) {
     T* w = work.blocks.data() + work.slot[k] * bb;
     if (!(block_norm<B>(b, w, measure.unit) > measure.threshold)) continue;
-    if (!wait_for_row(view, k)) return false;
-    block_product<B>(b, w, view.inverse_diagonal + k * bb, l);
+    std::byte* at = finished_row(view, k);
+    if (!at) return false;
+    const UpperRow<T> U(at, bb);
+    block_product<B>(b, w, U.inverse, l);
     for (std::int64_t e = 0; e < bb; ++e) w[e] = l[e];
     add_candidate(static_cast<std::int32_t>(k), block_norm<B>(b, l, 1), count, work);
-    const StoredRow<T> U = view.upper[k];
-    for (std::int64_t q = 0; q < U.count; ++q) {
+    const std::int64_t entries = U.count();
+    for (std::int64_t q = 0; q < entries; ++q) {
       subtract_block_product<B>(b, l, U.values + q * bb, block_of<B>(view, i, U.column[q], appeared, work));
     }
   }
   bool limited = choose_members(view, count, work);
-  view.lower[i] = store_blocks<B>(view, 0, count < view.lfil ? count : view.lfil, work);
+  std::int64_t kept = count < view.lfil ? count : view.lfil;
+  T* values = reinterpret_cast<T*>(work.lower.take(kept * (bb * scalar_bytes + index_bytes)));
+  auto* columns = reinterpret_cast<std::int32_t*>(values + kept * bb);
+  take_blocks<B>(b, 0, kept, columns, values, work);
+  view.rows[i].lower_values = values;
+  view.rows[i].lower_count = static_cast<std::int32_t>(kept);
 
   count = 0;
   for (std::int64_t a = 0; a < appeared; ++a) {
@@ -114,13 +121,18 @@ ECHELON_FN bool ilut_block_row(const IlutView<T>& view, std::int64_t i, IlutWork
     if (size > measure.threshold) add_candidate(j, size, count, work);
   }
   limited = choose_members(view, count, work) || limited;
-  view.upper[i] = store_blocks<B>(view, i, count < view.lfil ? count : view.lfil, work);
   work.limited_rows += limited;
-
-  T* D = view.inverse_diagonal + i * bb;
-  for (std::int64_t e = 0; e < bb; ++e) D[e] = work.blocks[static_cast<std::size_t>(e)];
+  kept = count < view.lfil ? count : view.lfil;
+  std::byte* at = work.upper.take(UpperRow<T>::bytes(kept, bb, 0));
+  const UpperRow<T> U(at, kept, bb);
+  view.rows[i].upper_count = static_cast<std::int32_t>(kept);
+  U.lengths[0] = static_cast<std::int32_t>(kept);
+  U.lengths[1] = 0;
+  take_blocks<B>(b, i, kept, U.column, U.values, work);
+  for (std::int64_t e = 0; e < bb; ++e) U.inverse[e] = work.blocks[static_cast<std::size_t>(e)];
   for (std::int64_t a = 0; a < appeared; ++a) work.slot[work.appeared[static_cast<std::size_t>(a)]] = -1;
-  invert_pivot<B>(view.rules, {i, row * b}, b, D, measure.scale, work);
+  invert_pivot<B>(view.rules, {i, row * b}, b, U.inverse, measure.scale, work);
+  view.upper[i].store(at, std::memory_order_release);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The second threshold: of a triangle's candidates the lfil largest stay, of equal ones those with the smaller columns.
-// Kept is what is larger than the lfil-th, found by partial sorting of a compact copy.
+// Kept is what is larger than the lfil-th. That one is looked for by counting what is larger than one of them, in whole
+// vectors and without a branch to mispredict: each count narrows where it can be, some ten counts of a hundred find it.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +19,9 @@ struct SizeCut {
   double size = -1;
   std::int32_t last_column = 0;
   ECHELON_FN bool keeps(double candidate, std::int32_t column) const {
-    return candidate > size || (candidate == size && column <= last_column);
+    return (candidate > size) | ((candidate == size) & (column <= last_column));
   }
 };
-
-/// Up to so many candidates are ranked by comparing each with all, in whole vectors and without a branch to mispredict.
-inline constexpr std::int64_t few = 64;
 
 /// `count` sizes, more than lfil > 0 of them: the lfil-th largest, how many are larger and how many equal.
 struct Quantile {
@@ -31,29 +29,67 @@ struct Quantile {
   std::int64_t larger, equal;
 };
 
-ECHELON_FN Quantile quantile_of_few(double* sizes, std::int64_t count, std::int64_t lfil) {
-  const std::int64_t padded = (count + 7) / 8 * 8;
-  for (std::int64_t e = count; e < padded; ++e) sizes[e] = -1;
-  for (std::int64_t e = 0;; ++e) {
-    const double size = sizes[e];
-    std::int64_t larger = 0, equal = 0;
-    for (std::int64_t f = 0; f < padded; ++f) {
-      larger += sizes[f] > size;
-      equal += sizes[f] == size;
-    }
-    if (larger < lfil && lfil <= larger + equal) return {size, larger, equal};
+/// Filled up to whole vectors with −1.
+ECHELON_FN Quantile rank_of(double size, const double* sizes, std::int64_t filled) {
+  std::int64_t larger = 0, equal = 0;
+  for (std::int64_t f = 0; f < filled; ++f) {
+    larger += sizes[f] > size;
+    equal += sizes[f] == size;
   }
+  return {size, larger, equal};
+}
+
+/// Each against all: no branch waits for a comparison. Eight at a time, in registers.
+ECHELON_FN Quantile quantile_of_few(const double* sizes, std::int64_t count, std::int64_t lfil) {
+  constexpr int lanes = 8;
+  const std::int64_t filled = (count + lanes - 1) / lanes * lanes;
+  double least[lanes];
+  for (double& size : least) size = std::numeric_limits<double>::infinity();
+  for (std::int64_t e = 0; e < filled; e += lanes) {
+    std::int64_t larger[lanes] = {};
+    for (std::int64_t f = 0; f < count; ++f) {
+      for (int lane = 0; lane < lanes; ++lane) larger[lane] += sizes[f] > sizes[e + lane];
+    }
+    for (int lane = 0; lane < lanes; ++lane) {
+      const double size = larger[lane] < lfil ? sizes[e + lane] : std::numeric_limits<double>::infinity();
+      least[lane] = size < least[lane] ? size : least[lane];
+    }
+  }
+  for (int lane = 1; lane < lanes; ++lane) least[0] = least[lane] < least[0] ? least[lane] : least[0];
+  return rank_of(least[0], sizes, filled);
 }
 
 ECHELON_FN Quantile quantile_of_many(const double* sizes, std::int64_t count, std::int64_t lfil, double* copy) {
+  constexpr int most_counts = 40;
+  const std::int64_t filled = (count + 7) / 8 * 8;
+  double low = -1, high = std::numeric_limits<double>::infinity();  // it lies between
+  // In leaps, since sizes often fall or rise along the columns.
+  const std::int64_t leap = count * 5 / 8;
+  std::int64_t at = 0;
+  for (int tried = 0, counts = 0; tried < count && counts < most_counts; ++tried) {
+    const double size = sizes[at];
+    at += at + leap < count ? leap : leap - count;
+    if (size <= low || size >= high) continue;
+    const Quantile here = rank_of(size, sizes, filled);
+    if (here.larger >= lfil) {
+      low = size;
+    } else if (here.larger + here.equal < lfil) {
+      high = size;
+    } else {
+      return here;
+    }
+    ++counts;
+  }
+  // The leaps met only some, it is infinite, or the order was the worst: by partial sorting.
   std::copy_n(sizes, count, copy);
   std::nth_element(copy, copy + (lfil - 1), copy + count, std::greater<>());
-  Quantile cut{copy[lfil - 1], 0, 0};
-  for (std::int64_t e = 0; e < count; ++e) {
-    cut.larger += sizes[e] > cut.size;
-    cut.equal += sizes[e] == cut.size;
-  }
-  return cut;
+  return rank_of(copy[lfil - 1], sizes, filled);
+}
+
+ECHELON_FN Quantile quantile(double* sizes, std::int64_t count, std::int64_t lfil, double* copy) {
+  constexpr std::int64_t few = 40;
+  for (std::int64_t e = count; e < (count + 7) / 8 * 8; ++e) sizes[e] = -1;
+  return count <= few ? quantile_of_few(sizes, count, lfil) : quantile_of_many(sizes, count, lfil, copy);
 }
 
 /// Of work.sizes and work.columns, `count` candidates; more than lfil of them.
@@ -61,8 +97,7 @@ template <class T>
 ECHELON_FN SizeCut cut_at(std::int64_t lfil, std::int64_t count, IlutWorkspace<T>& work) {
   if (lfil == 0) return {std::numeric_limits<double>::infinity(), -1};
   double* sizes = work.sizes.data();
-  const Quantile at =
-      count <= few ? quantile_of_few(sizes, count, lfil) : quantile_of_many(sizes, count, lfil, work.cut_sizes.data());
+  const Quantile at = quantile(sizes, count, lfil, work.cut_sizes.data());
   SizeCut cut{at.size, std::numeric_limits<std::int32_t>::max()};
   if (at.larger + at.equal == lfil) return cut;
   work.cut_columns.clear();
@@ -77,6 +112,27 @@ ECHELON_FN SizeCut cut_at(std::int64_t lfil, std::int64_t count, IlutWorkspace<T
 
 /// A number that sorts: NaN, which may not be lost, counts as infinite.
 ECHELON_FN double sortable(double size) { return size == size ? size : std::numeric_limits<double>::infinity(); }
+
+/// Block 1, columns ascending: of work.columns and work.values the lfil largest stay, in their order; returns how many.
+template <class T>
+ECHELON_FN std::int64_t keep_largest(std::int64_t lfil, std::int64_t count, IlutWorkspace<T>& work) {
+  if (count <= lfil) return count;
+  std::int32_t* columns = work.columns.data();
+  T* values = work.values.data();
+  double* sizes = work.sizes.data();
+  for (std::int64_t c = 0; c < count; ++c) sizes[c] = sortable(static_cast<double>(magnitude(values[c])));
+  if (lfil == 0) return 0;
+  const Quantile cut = quantile(sizes, count, lfil, work.cut_sizes.data());
+  std::int64_t kept = 0, equal_left = lfil - cut.larger;  // columns ascend, so the first of equal ones stay
+  for (std::int64_t c = 0; c < count; ++c) {
+    columns[kept] = columns[c];
+    values[kept] = values[c];
+    const bool equal = (sizes[c] == cut.size) & (equal_left > 0);
+    equal_left -= equal;
+    kept += equal | (sizes[c] > cut.size);
+  }
+  return kept;
+}
 
 /// 2ᵏ near 1/x, exact, so that squares neither overflow nor vanish and a matrix times a power of two takes the same way.
 ECHELON_FN double power_of_two_near_inverse(double x) {

@@ -18,7 +18,6 @@ bool ilut_scalar_range(const IlutView<T>& view, std::int64_t begin, std::int64_t
   const IlutView<T> local = view;
   for (std::int64_t i = begin; i < end; ++i) {
     if (!ilut_scalar_row<pivoting>(local, i, work)) return false;
-    publish_row(local, i);
   }
   return true;
 }

@@ -17,18 +17,11 @@ ECHELON_FN void make_room(List& list, std::int64_t size) {
   if (static_cast<std::int64_t>(list.size()) < size) list.resize(static_cast<std::size_t>(2 * size));
 }
 
-/// False when row k will never be there.
+/// Row k of U; null when it will never be there.
 template <class T>
-ECHELON_FN bool wait_for_row(const IlutView<T>& view, std::int64_t k) {
-  if (!view.done) return true;
-  const auto& flag = view.done->flags[static_cast<std::size_t>(k)];
-  if (flag.load(std::memory_order_acquire) != 0) return true;
-  return view.done->wait_for(k);
-}
-
-template <class T>
-ECHELON_FN void publish_row(const IlutView<T>& view, std::int64_t i) {
-  if (view.done) view.done->flags[static_cast<std::size_t>(i)].store(1, std::memory_order_release);
+ECHELON_FN std::byte* finished_row(const IlutView<T>& view, std::int64_t k) {
+  std::byte* row = view.upper[k].load(std::memory_order_acquire);
+  return row ? row : wait_for_row(view.upper[k], *view.abandoned);
 }
 
 /// The scale of the pivot's test, and the first threshold in units of 1/unit.
@@ -73,108 +66,112 @@ ECHELON_FN std::int64_t eliminated_column(const IlutView<T>& view, std::int64_t 
   return view.position ? view.position[view.A.column[p]] : view.A.column[p];
 }
 
-/// Of the bits: shorter than a comparison, which must mind NaN.
-ECHELON_FN bool is_zero(double x) { return std::bit_cast<std::uint64_t>(x) << 1 == 0; }
-ECHELON_FN bool is_zero(float x) { return std::bit_cast<std::uint32_t>(x) << 1 == 0; }
+/// What an elimination will read of row k, if it is there.
+template <class T>
+ECHELON_FN void fetch_row(const IlutView<T>& view, std::int64_t k) {
+  const std::byte* row = view.upper[k].load(std::memory_order_relaxed);
+  __builtin_prefetch(row);
+  __builtin_prefetch(row + 64);
+  __builtin_prefetch(row + 128);
+}
 
-/// w ← w − l·U(k); columns that were zero before are noted, one that cancels and comes again twice.
-template <bool pivoting, class T>
-ECHELON_FN void eliminate(const IlutView<T>& view, std::int64_t i, std::int64_t k, T l, std::int64_t& appeared,
-                          IlutWorkspace<T>& work) {
-  const StoredRow<T> U = view.upper[k];
+/// w ← w − l·U(k). The columns of a row differ, so four may be loaded before the first is stored; those of the filling are
+/// one that nobody reads.
+template <class T>
+ECHELON_FN void eliminate(const UpperRow<T>& U, T l, IlutWorkspace<T>& work) {
   T* w = work.dense;
-  std::int32_t* fresh = work.fresh.data();
-  std::int64_t count = 0;
-  for (std::int64_t q = 0; q < U.count; ++q) {
-    const std::int32_t j = pivoting ? view.position[U.column[q]] : U.column[q];
-    const T before = w[j];
-    w[j] = fma(-l, U.values[q], before);
-    fresh[count] = j;
-    count += is_zero(before);
+  const std::int64_t filled = filled_up(U.count(), 1);
+  for (std::int64_t q = 0; q < filled; q += 4) {
+    const std::int32_t* j = U.column + q;
+    const T* u = U.values + q;
+    const T w0 = fma(-l, u[0], w[j[0]]), w1 = fma(-l, u[1], w[j[1]]);
+    const T w2 = fma(-l, u[2], w[j[2]]), w3 = fma(-l, u[3], w[j[3]]);
+    w[j[0]] = w0;
+    w[j[1]] = w1;
+    w[j[2]] = w2;
+    w[j[3]] = w3;
   }
-  make_room(work.appeared, appeared + count);
-  std::int32_t* right = work.appeared.data();
-  for (std::int64_t f = 0; f < count; ++f) {
-    const std::int32_t j = fresh[f];
-    right[appeared] = j;
-    appeared += j > i;
-    if (j < i) {
-      work.members.insert(j);
-      __builtin_prefetch(view.upper + j);
-    }
+  const std::int64_t words = U.word_count();
+  for (std::int64_t p = 0; p < words; ++p) work.members.insert(U.words[p]);
+}
+
+/// The same where positions may have changed since the row was stored.
+template <class T>
+ECHELON_FN void eliminate_pivoted(const IlutView<T>& view, const UpperRow<T>& U, T l, IlutWorkspace<T>& work) {
+  const std::int64_t count = U.count();
+  for (std::int64_t q = 0; q < count; ++q) {
+    const std::int32_t j = view.position[U.column[q]];
+    work.dense[j] = fma(-l, U.values[q], work.dense[j]);
+    work.members.insert(j);
   }
 }
 
 /// Candidates with ascending columns → the row of L.
 template <class T>
-ECHELON_FN void store_lower(const IlutView<T>& view, std::int64_t i, std::int64_t count, const SizeCut& cut,
-                            IlutWorkspace<T>& work) {
-  const std::int64_t kept = count < view.lfil ? count : view.lfil;
-  const auto place = work.store.take(kept + 1, 1);  // one more: what is not kept is written and left behind
-  const std::int32_t* columns = work.columns.data();
-  const T* values = work.values.data();
-  const double* sizes = work.sizes.data();
-  std::int64_t to = 0;
-  for (std::int64_t c = 0; c < count; ++c) {
-    place.column[to] = columns[c];
-    place.values[to] = values[c];
-    to += cut.keeps(sizes[c], columns[c]);
+ECHELON_FN void store_lower(const IlutView<T>& view, std::int64_t i, std::int64_t count, IlutWorkspace<T>& work) {
+  const std::int64_t kept = keep_largest(view.lfil, count, work);
+  T* values = reinterpret_cast<T*>(work.lower.take(kept * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t))));
+  auto* columns = reinterpret_cast<std::int32_t*>(values + kept);
+  for (std::int64_t e = 0; e < kept; ++e) {
+    values[e] = work.values[e];
+    columns[e] = work.columns[e];
   }
-  view.lower[i] = {place.column, place.values, kept};
+  if (kept > 0 && i - columns[0] > work.widest) work.widest = i - columns[0];
+  view.rows[i].lower_values = values;
+  view.rows[i].lower_count = static_cast<std::int32_t>(kept);
 }
 
-/// Candidates in any order → the row of U, sorted: few by their rank, many by the set's bits.
+/// The words of ascending columns; returns how many.
+ECHELON_FN std::int64_t write_words(const std::int32_t* columns, std::int64_t count, ColumnWord* words) {
+  ColumnWord word{0, -1};
+  std::int64_t at = -1;
+  for (std::int64_t e = 0; e < count; ++e) {
+    const std::int64_t next = columns[e] >> 6;
+    const std::uint64_t bit = std::uint64_t{1} << (columns[e] & 63);
+    const bool same = next == word.word;
+    word = {same ? word.bits | bit : bit, next};
+    at += !same;
+    words[at] = word;
+  }
+  return at + 1;
+}
+
+/// Candidates with ascending columns and the inverse of the pivot → the row of U, for all to read.
 template <bool pivoting, class T>
-ECHELON_FN void store_upper(const IlutView<T>& view, std::int64_t i, std::int64_t count, const SizeCut& cut,
-                            IlutWorkspace<T>& work) {
-  std::int32_t* columns = work.kept_columns.data();
-  T* values = work.kept_values.data();
-  std::int64_t kept = 0;
-  for (std::int64_t c = 0; c < count; ++c) {
-    columns[kept] = work.columns[c];
-    values[kept] = work.values[c];
-    kept += cut.keeps(work.sizes[c], work.columns[c]);
+ECHELON_FN void store_upper(const IlutView<T>& view, std::int64_t i, std::int64_t count, T inverse, IlutWorkspace<T>& work) {
+  const std::int64_t kept = keep_largest(view.lfil, count, work), filled = filled_up(kept, 1);
+  const std::int64_t room = UpperRow<T>::bytes(kept, 1, pivoting ? 0 : kept);
+  std::byte* at = work.upper.take(room);
+  const UpperRow<T> U(at, kept, 1);
+  *U.inverse = inverse;
+  for (std::int64_t e = 0; e < kept; ++e) {
+    U.values[e] = work.values[e];
+    U.column[e] = pivoting ? view.column_at[work.columns[e]] : work.columns[e];
   }
-  const auto place = work.store.take(kept, 1);
-  const auto stored = [&](std::int64_t j) { return pivoting ? view.column_at[j] : static_cast<std::int32_t>(j); };
-  if (kept <= few) {
-    const std::int64_t padded = (kept + 15) / 16 * 16;
-    for (std::int64_t e = kept; e < padded; ++e) columns[e] = std::numeric_limits<std::int32_t>::max();
-    for (std::int64_t e = 0; e < kept; ++e) {
-      const std::int32_t column = columns[e];
-      std::int32_t rank = 0;
-      for (std::int64_t f = 0; f < padded; ++f) rank += columns[f] < column;
-      place.column[rank] = stored(column);
-      place.values[rank] = values[e];
-    }
-  } else {
-    T* w = work.dense;
-    for (std::int64_t e = 0; e < kept; ++e) {
-      w[columns[e]] = values[e];
-      work.members.insert(columns[e]);
-    }
-    std::int64_t j = i;
-    for (std::int64_t to = 0; to < kept; ++to) {
-      j = work.members.take_first(j);
-      place.column[to] = stored(j);
-      place.values[to] = w[j];
-      w[j] = 0;
-    }
+  for (std::int64_t e = kept; e < filled; ++e) {
+    U.values[e] = 0;
+    U.column[e] = static_cast<std::int32_t>(view.A.block_rows);
   }
-  view.upper[i] = {place.column, place.values, kept};
+  const std::int64_t words = pivoting ? 0 : write_words(work.columns.data(), kept, U.words);
+  U.lengths[0] = static_cast<std::int32_t>(kept);
+  U.lengths[1] = static_cast<std::int32_t>(words);
+  work.upper.give_back(room - UpperRow<T>::bytes(kept, 1, words));
+  if (kept > 0 && work.columns[kept - 1] - i > work.widest) work.widest = work.columns[kept - 1] - i;
+  view.rows[i].upper_count = static_cast<std::int32_t>(kept);
+  view.upper[i].store(at, std::memory_order_release);
 }
 
-/// Candidates right of the diagonal: `largest` of them changes places with the diagonal when it is much larger.
+/// Candidates right of the diagonal, ascending: the largest of them changes places with the diagonal when it is much larger.
 template <class T>
 ECHELON_FN T exchange_pivot(const IlutView<T>& view, std::int64_t i, T pivot, double threshold, std::int64_t& count,
                             IlutWorkspace<T>& work) {
+  const auto size_of = [&](std::int64_t c) { return static_cast<double>(magnitude(work.values[c])); };
   std::int64_t at = 0;
   for (std::int64_t c = 1; c < count; ++c) {
-    const bool same = work.sizes[c] == work.sizes[at];
-    if (work.sizes[c] > work.sizes[at] || (same && work.columns[c] < work.columns[at])) at = c;
+    if (size_of(c) > size_of(at)) at = c;
   }
   const auto size = static_cast<double>(magnitude(pivot));
-  if (count == 0 || !(view.pivoting * work.sizes[at] > size)) return pivot;
+  if (count == 0 || !(view.pivoting * size_of(at) > size)) return pivot;
   const T taken = work.values[at];
   const std::int32_t j = work.columns[at], here = view.column_at[i], there = view.column_at[j];
   view.column_at[i] = there;
@@ -182,16 +179,34 @@ ECHELON_FN T exchange_pivot(const IlutView<T>& view, std::int64_t i, T pivot, do
   view.position[there] = static_cast<std::int32_t>(i);
   view.position[here] = j;
   ++work.swaps_made;
-  if (size > threshold) {
-    work.values[at] = pivot;
-    work.sizes[at] = size;
-  } else {
+  work.values[at] = pivot;
+  if (!(size > threshold)) {
     --count;
-    work.values[at] = work.values[count];
-    work.sizes[at] = work.sizes[count];
-    work.columns[at] = work.columns[count];
+    for (; at < count; ++at) {
+      work.values[at] = work.values[at + 1];
+      work.columns[at] = work.columns[at + 1];
+    }
   }
   return taken;
+}
+
+/// w ← the row of A with its shift; returns the first column. The diagonal is a member always: what is left of it ends
+/// there.
+template <class T>
+ECHELON_FN std::int64_t scatter_row(const IlutView<T>& view, std::int64_t i, T scale, IlutWorkspace<T>& work) {
+  T* w = work.dense;
+  const std::int64_t row = view.order ? view.order[i] : i;
+  std::int64_t first = i;
+  work.members.insert(i);
+  for (std::int64_t p = view.A.row_start[row]; p < view.A.row_start[row + 1]; ++p) {
+    const std::int64_t j = eliminated_column(view, p);
+    w[j] = view.A.values[p];
+    work.members.insert(j);
+    if (j < i) fetch_row(view, j);
+    first = j < first ? j : first;
+  }
+  if (view.rules.shift > 0) w[i] = shifted(view.rules, w[i], scale, work);
+  return first;
 }
 
 template <bool pivoting, class T>
@@ -200,59 +215,49 @@ ECHELON_FN bool ilut_scalar_row(const IlutView<T>& view, std::int64_t i, IlutWor
   const std::int64_t row = view.order ? view.order[i] : i;
   const auto measure = measure_row<1>(view, i, work);
   const double threshold = measure.threshold / measure.unit;
-  const std::int64_t begin = view.A.row_start[row], end = view.A.row_start[row + 1];
-  make_room(work.appeared, end - begin);
-  std::int64_t appeared = 0;
-  for (std::int64_t p = begin; p < end; ++p) {
-    const std::int64_t j = eliminated_column(view, p);
-    w[j] = view.A.values[p];
-    if (j < i) {
-      work.members.insert(j);
-      __builtin_prefetch(view.upper + j);
-    }
-    if (j > i) work.appeared[static_cast<std::size_t>(appeared++)] = static_cast<std::int32_t>(j);
-  }
-  if (view.rules.shift > 0) w[i] = shifted(view.rules, w[i], measure.scale, work);
+  const std::int64_t first = scatter_row(view, i, measure.scale, work);
 
+  std::int32_t* columns = work.columns.data();
+  T* values = work.values.data();
   std::int64_t count = 0;
-  for (std::int64_t k = work.members.take_first(0); k >= 0; k = work.members.take_first(k)) {
+  for (std::int64_t k = work.members.take_first(first); k < i; k = work.members.take_first(k)) {
     const T x = w[k];
     w[k] = 0;
     if (!(static_cast<double>(magnitude(x)) > threshold)) continue;
-    if (!wait_for_row(view, k)) return false;
-    const T l = x * view.inverse_diagonal[k];
-    work.columns[count] = static_cast<std::int32_t>(k);
-    work.values[count] = l;
-    work.sizes[count] = sortable(static_cast<double>(magnitude(l)));
+    std::byte* at = finished_row(view, k);
+    if (!at) return false;
+    fetch_row(view, work.members.likely_next(k));
+    const UpperRow<T> U(at, 1);
+    const T l = x * *U.inverse;
+    columns[count] = static_cast<std::int32_t>(k);
+    values[count] = l;
     ++count;
-    eliminate<pivoting>(view, i, k, l, appeared, work);
+    if constexpr (pivoting) {
+      eliminate_pivoted(view, U, l, work);
+    } else {
+      eliminate(U, l, work);
+    }
   }
   bool limited = count > view.lfil;
-  store_lower(view, i, count, limited ? cut_at(view.lfil, count, work) : SizeCut{}, work);
+  store_lower(view, i, count, work);
 
   T pivot = w[i];
   w[i] = 0;
-  const std::int32_t* right = work.appeared.data();
   count = 0;
-  for (std::int64_t a = 0; a < appeared; ++a) {
-    const std::int32_t j = right[a];
+  work.members.take_all(i, [&](std::int64_t j) {
     const T x = w[j];
-    const auto size = static_cast<double>(magnitude(x));
     w[j] = 0;
-    work.columns[count] = j;
-    work.values[count] = x;
-    work.sizes[count] = size;
-    count += size > threshold;
-  }
+    columns[count] = static_cast<std::int32_t>(j);
+    values[count] = x;
+    count += static_cast<double>(magnitude(x)) > threshold;
+  });
   if constexpr (pivoting) pivot = exchange_pivot(view, i, pivot, threshold, count, work);
-  const bool limited_above = count > view.lfil;
-  store_upper<pivoting>(view, i, count, limited_above ? cut_at(view.lfil, count, work) : SizeCut{}, work);
-  work.limited_rows += limited || limited_above;
-
+  limited = limited || count > view.lfil;
+  work.limited_rows += limited;
   if (!pivot_is_good(view.rules, pivot, measure.scale)) {
     pivot = repaired_pivot(view.rules, {i, row}, pivot, measure.scale, work);
   }
-  view.inverse_diagonal[i] = T(1) / pivot;
+  store_upper<pivoting>(view, i, count, T(1) / pivot, work);
   return true;
 }
 

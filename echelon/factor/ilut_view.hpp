@@ -10,18 +10,27 @@
 #include "echelon/factor/column_set.hpp"
 #include "echelon/factor/pivot_rules.hpp"
 #include "echelon/factor/row_store.hpp"
+#include "echelon/factor/upper_row.hpp"
 #include "echelon/matrix/block_csr.hpp"
 
 namespace echelon {
 
-/// Rows are finished in any order that a dependency allows; who needs one waits for it.
-struct RowsDone {
-  std::vector<std::atomic<std::uint8_t>> flags;
-  std::atomic<bool> abandoned{false};  // a thread met an exception: nobody may wait for its rows
+/// What the triangles are written from: a row of L, values and then columns, and how long the row of U is.
+template <class T>
+struct FinishedRow {
+  const T* lower_values = nullptr;
+  std::int32_t lower_count = 0, upper_count = 0;
 
-  /// Spins for a while and then yields; false when the row will never be there.
-  bool wait_for(std::int64_t row) const;
+  const std::int32_t* lower_columns(std::int64_t block_scalars) const {
+    return reinterpret_cast<const std::int32_t*>(lower_values + lower_count * block_scalars);
+  }
 };
+
+/// A row of U is there when its pointer is. Rows are finished in any order that a dependency allows; who needs one waits.
+using RowPointer = std::atomic<std::byte*>;
+
+/// Spins for a while and then yields; null when the row will never be there.
+std::byte* wait_for_row(const RowPointer& row, const std::atomic<bool>& abandoned);
 
 template <class T>
 struct IlutView {
@@ -31,35 +40,38 @@ struct IlutView {
   std::int32_t* column_at;    // pivoting: the inverse of position
   std::int64_t lfil;
   double drop;
-  double pivoting;      // 0: none
-  StoredRow<T>* lower;  // by position; columns ascending positions
-  StoredRow<T>* upper;  // strict; with pivoting the columns are the user's, since their positions may still change
-  T* inverse_diagonal;
-  RowsDone* done;  // null: one thread, in order
+  double pivoting;       // 0: none
+  FinishedRow<T>* rows;  // by position; columns ascending positions
+  RowPointer* upper;     // UpperRow; with pivoting its columns are the user's, since their positions may still change
+  const std::atomic<bool>* abandoned;  // a thread met an exception: nobody may wait for its rows
   PivotRules rules;
 };
 
 /// One thread's own.
 template <class T>
 struct IlutWorkspace : PivotWorkspace<T> {
-  explicit IlutWorkspace(std::int64_t n)
-      : members(n), fresh(n), columns(n + padding), kept_columns(n + padding), sizes(n + padding), cut_sizes(n) {}
+  IlutWorkspace(std::int64_t n, std::int64_t bytes_a_triangle)
+      : members(n),
+        columns(n + padding),
+        sizes(n + padding),
+        cut_sizes(n),
+        lower(bytes_a_triangle),
+        upper(bytes_a_triangle) {}
   static constexpr std::int64_t padding = 64;  // short lists are compared in whole vectors
 
   ColumnSet members;                      // empty between rows
-  T* dense = nullptr;                     // block 1: n scalars, zero between rows
+  T* dense = nullptr;                     // block 1: n scalars, zero between rows, and one that nobody reads
   std::int32_t* slot = nullptr;           // blocks: column → place of its block, −1 between rows
   std::vector<T> blocks;                  // blocks: the row, in order of appearance
-  std::vector<std::int32_t> appeared;     // columns that came up: block 1 those right of the diagonal, maybe twice
-  Array<std::int32_t> fresh;              // columns that one elimination step brings
+  std::vector<std::int32_t> appeared;     // blocks: their columns
   Array<std::int32_t> columns;            // candidates of a triangle
-  Array<std::int32_t> kept_columns;       // those that stay
-  Array<T> values, kept_values;           // block 1: their values
+  Array<T> values;                        // block 1: their values
   Array<double> sizes, cut_sizes;         // their norms, and a copy to cut
   std::vector<std::int32_t> cut_columns;  // columns of equal norms
-  RowStore<T> store;
-  std::int64_t limited_rows = 0;  // with more candidates than lfil in a triangle
-  std::int64_t swaps_made = 0;    // of columns
+  RowStore lower, upper;                  // apart: eliminations then find rows of U side by side
+  std::int64_t limited_rows = 0;          // with more candidates than lfil in a triangle
+  std::int64_t swaps_made = 0;            // of columns
+  std::int64_t widest = 0;                // largest |row − column|; block 1 without pivoting
 };
 
 /// False when the rows were abandoned by another thread.

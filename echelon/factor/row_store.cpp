@@ -7,20 +7,18 @@
 
 namespace echelon {
 
-template <class T>
-void RowStore<T>::restart() {
+void RowStore::restart() {
   used_ = 0;
   next_ = nullptr;
   left_ = 0;
 }
 
-template <class T>
-void RowStore<T>::add_piece(std::int64_t at_least) {
+void RowStore::add_piece(std::int64_t at_least) {
   constexpr std::int64_t smallest = std::int64_t{1} << 18, largest = std::int64_t{1} << 24;
   while (used_ < pieces_.size() && pieces_[used_].size() < at_least) ++used_;
   if (used_ == pieces_.size()) {
-    const std::int64_t wanted = pieces_.empty() ? smallest : std::min(largest, 2 * pieces_.back().size());
-    const std::int64_t bytes = std::max(wanted, at_least);
+    const std::int64_t wanted = pieces_.empty() ? expected_ : 2 * pieces_.back().size();
+    const std::int64_t bytes = std::max(std::clamp(wanted, smallest, largest), at_least);
     // Twice: in the end the rows are copied into their triangles.
     require_memory(2 * bytes, "the next rows of a factorization whose fill grows");
     pieces_.emplace_back(bytes);
@@ -29,8 +27,5 @@ void RowStore<T>::add_piece(std::int64_t at_least) {
   left_ = pieces_[used_].size();
   ++used_;
 }
-
-template class RowStore<double>;
-template class RowStore<float>;
 
 }  // namespace echelon

@@ -11,30 +11,24 @@
 
 namespace echelon {
 
-/// Columns and the values of their blocks.
-template <class T>
-struct StoredRow {
-  const std::int32_t* column = nullptr;
-  const T* values = nullptr;
-  std::int64_t count = 0;
-};
-
-template <class T>
 class RowStore {
  public:
-  struct Place {
-    std::int32_t* column;
-    T* values;
-  };
-  /// Room for a row of `count` blocks of `scalars` values each.
-  Place take(std::int64_t count, std::int64_t scalars) {
-    const std::int64_t values = (count * scalars * static_cast<std::int64_t>(sizeof(T)) + 7) / 8 * 8;
-    const std::int64_t bytes = values + (count * static_cast<std::int64_t>(sizeof(std::int32_t)) + 7) / 8 * 8;
+  /// The first piece has room for what is expected, within bounds: large pieces come in huge pages, and what is not used of
+  /// them costs nothing.
+  explicit RowStore(std::int64_t expected_bytes) : expected_(expected_bytes) {}
+  /// Room for so many bytes, on a boundary of 8; none of them cleared.
+  std::byte* take(std::int64_t bytes) {
+    bytes = (bytes + 7) / 8 * 8;
     if (bytes > left_) add_piece(bytes);
     std::byte* at = next_;
     next_ += bytes;
     left_ -= bytes;
-    return {reinterpret_cast<std::int32_t*>(at + values), reinterpret_cast<T*>(at)};
+    return at;
+  }
+  /// The last bytes of what was taken last, a multiple of 8.
+  void give_back(std::int64_t bytes) {
+    next_ -= bytes;
+    left_ += bytes;
   }
   /// Forgets the rows and keeps the memory.
   void restart();
@@ -43,6 +37,7 @@ class RowStore {
   /// Throws Error(will_not_fit) before the machine runs out.
   void add_piece(std::int64_t at_least);
 
+  std::int64_t expected_;
   std::vector<Array<std::byte>> pieces_;
   std::size_t used_ = 0;  // pieces in use
   std::byte* next_ = nullptr;
