@@ -74,7 +74,25 @@ class ColumnSet {
   ECHELON_FN static std::uint64_t bit(std::int64_t place) { return std::uint64_t{1} << (place & 63); }
 
   ECHELON_FN void mark(std::int64_t at) {
-    for (int level = 1; level < levels_; ++level) {
+    if (levels_ == 1) return;
+    std::uint64_t& word = level_[1][at >> 6];
+    const std::uint64_t before = word;
+    word = before | bit(at);
+    if (before == 0) mark_above(at >> 6);
+  }
+
+  /// Of an empty word: takes its mark away and gives the first word that has one, −1 when there is none. The way up from
+  /// where the last member was is shorter than the way down from the top.
+  ECHELON_FN std::int64_t next_word(std::int64_t at) {
+    if (levels_ == 1) return -1;
+    std::uint64_t& word = level_[1][at >> 6];
+    word &= ~bit(at);
+    return word != 0 ? (at >> 6) * 64 + __builtin_ctzll(word) : next_word_above(at >> 6);
+  }
+
+  /// The same from the second level on, out of line: 4096 columns share a word there.
+  void mark_above(std::int64_t at) {
+    for (int level = 2; level < levels_; ++level) {
       std::uint64_t& word = level_[level][at >> 6];
       const std::uint64_t before = word;
       word = before | bit(at);
@@ -82,11 +100,8 @@ class ColumnSet {
       at >>= 6;
     }
   }
-
-  /// Of an empty word: takes its mark away and gives the first word that has one, −1 when there is none. The way up from
-  /// where the last member was is shorter than the way down from the top.
-  ECHELON_FN std::int64_t next_word(std::int64_t at) {
-    for (int level = 1; level < levels_; ++level) {
+  std::int64_t next_word_above(std::int64_t at) {
+    for (int level = 2; level < levels_; ++level) {
       std::uint64_t& word = level_[level][at >> 6];
       word &= ~bit(at);
       at >>= 6;

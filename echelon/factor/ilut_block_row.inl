@@ -54,9 +54,9 @@ ECHELON_FN void take_blocks(int b, std::int64_t from, std::int64_t kept, std::in
 
 /// The candidates → the members that stay; true when they were too many.
 template <class T>
-ECHELON_FN bool choose_members(const IlutView<T>& view, std::int64_t count, IlutWorkspace<T>& work) {
+ECHELON_FN bool choose_members(const IlutView<T>& view, std::int64_t count, int side, IlutWorkspace<T>& work) {
   const bool limited = count > view.lfil;
-  const SizeCut cut = limited ? cut_at(view.lfil, count, work) : SizeCut{};
+  const SizeCut cut = limited ? cut_at(view.lfil, count, side, work) : SizeCut{};
   for (std::int64_t c = 0; c < count; ++c) {
     if (cut.keeps(work.sizes[c], work.columns[c])) work.members.insert(work.columns[c]);
   }
@@ -105,7 +105,7 @@ ECHELON_FN bool ilut_block_row(const IlutView<T>& view, std::int64_t i, IlutWork
       subtract_block_product<B>(b, l, U.values + q * bb, block_of<B>(view, i, U.column[q], appeared, work));
     }
   }
-  bool limited = choose_members(view, count, work);
+  bool limited = choose_members(view, count, of_lower, work);
   std::int64_t kept = count < view.lfil ? count : view.lfil;
   T* values = reinterpret_cast<T*>(work.lower.take(kept * (bb * scalar_bytes + index_bytes)));
   auto* columns = reinterpret_cast<std::int32_t*>(values + kept * bb);
@@ -120,7 +120,7 @@ ECHELON_FN bool ilut_block_row(const IlutView<T>& view, std::int64_t i, IlutWork
     const double size = block_norm<B>(b, work.blocks.data() + a * bb, measure.unit);
     if (size > measure.threshold) add_candidate(j, size, count, work);
   }
-  limited = choose_members(view, count, work) || limited;
+  limited = choose_members(view, count, of_upper, work) || limited;
   work.limited_rows += limited;
   kept = count < view.lfil ? count : view.lfil;
   std::byte* at = work.upper.take(UpperRow<T>::bytes(kept, bb, 0));

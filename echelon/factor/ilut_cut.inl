@@ -14,6 +14,9 @@
 
 namespace echelon {
 
+/// Which triangle's cut.
+inline constexpr int of_lower = 0, of_upper = 1;
+
 /// Keeps what is larger than `size`, and of that size what stands not right of `last_column`.
 struct SizeCut {
   double size = -1;
@@ -39,43 +42,39 @@ ECHELON_FN Quantile rank_of(double size, const double* sizes, std::int64_t fille
   return {size, larger, equal};
 }
 
-/// Each against all: no branch waits for a comparison. Eight at a time, in registers.
-ECHELON_FN Quantile quantile_of_few(const double* sizes, std::int64_t count, std::int64_t lfil) {
-  constexpr int lanes = 8;
-  const std::int64_t filled = (count + lanes - 1) / lanes * lanes;
-  double least[lanes];
-  for (double& size : least) size = std::numeric_limits<double>::infinity();
-  for (std::int64_t e = 0; e < filled; e += lanes) {
-    std::int64_t larger[lanes] = {};
-    for (std::int64_t f = 0; f < count; ++f) {
-      for (int lane = 0; lane < lanes; ++lane) larger[lane] += sizes[f] > sizes[e + lane];
-    }
-    for (int lane = 0; lane < lanes; ++lane) {
-      const double size = larger[lane] < lfil ? sizes[e + lane] : std::numeric_limits<double>::infinity();
-      least[lane] = size < least[lane] ? size : least[lane];
-    }
+/// Where the size that is looked for must lie, by the counts made so far.
+struct Bracket {
+  double low = -1, high = std::numeric_limits<double>::infinity();
+  /// True when `here` is it.
+  ECHELON_FN bool narrow(const Quantile& here, std::int64_t lfil) {
+    const bool too_small = here.larger >= lfil, too_large = here.larger + here.equal < lfil;
+    low = too_small && here.size > low ? here.size : low;
+    high = too_large && here.size < high ? here.size : high;
+    return !too_small && !too_large;
   }
-  for (int lane = 1; lane < lanes; ++lane) least[0] = least[lane] < least[0] ? least[lane] : least[0];
-  return rank_of(least[0], sizes, filled);
-}
+};
 
-ECHELON_FN Quantile quantile_of_many(const double* sizes, std::int64_t count, std::int64_t lfil, double* copy) {
+/// `guess`, the cut of a row before, is where to begin: neighbours are alike. It decides about the time only.
+ECHELON_FN Quantile quantile(double* sizes, std::int64_t count, std::int64_t lfil, double& guess, double* copy) {
   constexpr int most_counts = 40;
+  constexpr double nearby = 1.25;
   const std::int64_t filled = (count + 7) / 8 * 8;
-  double low = -1, high = std::numeric_limits<double>::infinity();  // it lies between
+  for (std::int64_t e = count; e < filled; ++e) sizes[e] = -1;
+  Bracket bracket;
+  Quantile here = rank_of(guess, sizes, filled);
+  if (bracket.narrow(here, lfil)) return here;
+  here = rank_of(here.larger >= lfil ? guess * nearby : guess / nearby, sizes, filled);
+  bracket.narrow(here, lfil);
   // In leaps, since sizes often fall or rise along the columns.
   const std::int64_t leap = count * 5 / 8;
   std::int64_t at = 0;
   for (int tried = 0, counts = 0; tried < count && counts < most_counts; ++tried) {
     const double size = sizes[at];
     at += at + leap < count ? leap : leap - count;
-    if (size <= low || size >= high) continue;
-    const Quantile here = rank_of(size, sizes, filled);
-    if (here.larger >= lfil) {
-      low = size;
-    } else if (here.larger + here.equal < lfil) {
-      high = size;
-    } else {
+    if (size <= bracket.low || size >= bracket.high) continue;
+    here = rank_of(size, sizes, filled);
+    if (bracket.narrow(here, lfil)) {
+      guess = size;
       return here;
     }
     ++counts;
@@ -83,21 +82,16 @@ ECHELON_FN Quantile quantile_of_many(const double* sizes, std::int64_t count, st
   // The leaps met only some, it is infinite, or the order was the worst: by partial sorting.
   std::copy_n(sizes, count, copy);
   std::nth_element(copy, copy + (lfil - 1), copy + count, std::greater<>());
-  return rank_of(copy[lfil - 1], sizes, filled);
-}
-
-ECHELON_FN Quantile quantile(double* sizes, std::int64_t count, std::int64_t lfil, double* copy) {
-  constexpr std::int64_t few = 40;
-  for (std::int64_t e = count; e < (count + 7) / 8 * 8; ++e) sizes[e] = -1;
-  return count <= few ? quantile_of_few(sizes, count, lfil) : quantile_of_many(sizes, count, lfil, copy);
+  guess = copy[lfil - 1];
+  return rank_of(guess, sizes, filled);
 }
 
 /// Of work.sizes and work.columns, `count` candidates; more than lfil of them.
 template <class T>
-ECHELON_FN SizeCut cut_at(std::int64_t lfil, std::int64_t count, IlutWorkspace<T>& work) {
+ECHELON_FN SizeCut cut_at(std::int64_t lfil, std::int64_t count, int side, IlutWorkspace<T>& work) {
   if (lfil == 0) return {std::numeric_limits<double>::infinity(), -1};
   double* sizes = work.sizes.data();
-  const Quantile at = quantile(sizes, count, lfil, work.cut_sizes.data());
+  const Quantile at = quantile(sizes, count, lfil, work.last_cut[side], work.cut_sizes.data());
   SizeCut cut{at.size, std::numeric_limits<std::int32_t>::max()};
   if (at.larger + at.equal == lfil) return cut;
   work.cut_columns.clear();
@@ -115,14 +109,14 @@ ECHELON_FN double sortable(double size) { return size == size ? size : std::nume
 
 /// Block 1, columns ascending: of work.columns and work.values the lfil largest stay, in their order; returns how many.
 template <class T>
-ECHELON_FN std::int64_t keep_largest(std::int64_t lfil, std::int64_t count, IlutWorkspace<T>& work) {
+ECHELON_FN std::int64_t keep_largest(std::int64_t lfil, std::int64_t count, int side, IlutWorkspace<T>& work) {
   if (count <= lfil) return count;
   std::int32_t* columns = work.columns.data();
   T* values = work.values.data();
   double* sizes = work.sizes.data();
   for (std::int64_t c = 0; c < count; ++c) sizes[c] = sortable(static_cast<double>(magnitude(values[c])));
   if (lfil == 0) return 0;
-  const Quantile cut = quantile(sizes, count, lfil, work.cut_sizes.data());
+  const Quantile cut = quantile(sizes, count, lfil, work.last_cut[side], work.cut_sizes.data());
   std::int64_t kept = 0, equal_left = lfil - cut.larger;  // columns ascend, so the first of equal ones stay
   for (std::int64_t c = 0; c < count; ++c) {
     columns[kept] = columns[c];

@@ -37,17 +37,18 @@ ECHELON_FN RowMeasure<T> measure_row(const IlutView<T>& view, std::int64_t i, Il
   const std::int64_t row = view.order ? view.order[i] : i, bb = std::int64_t{b} * b;
   const std::int64_t begin = view.A.row_start[row] * bb, end = view.A.row_start[row + 1] * bb;
   T scale = 0;
+  double squares = 0, sum = 0;
   for (std::int64_t e = begin; e < end; ++e) {
     const T size = magnitude(view.A.values[e]);
     scale = size > scale ? size : scale;
+    if (b == 1) sum += static_cast<double>(size);
   }
   const double unit = power_of_two_near_inverse(static_cast<double>(scale));
-  double squares = 0, sum = 0;
   for (std::int64_t e = begin; e < end; ++e) {
     const double a = unit * static_cast<double>(view.A.values[e]);
     squares = fma(a, a, squares);
   }
-  for (int r = 0; r < b; ++r) {
+  for (int r = 0; b > 1 && r < b; ++r) {
     double scalar_row = 0;
     for (std::int64_t e = begin + r; e < end; e += b) scalar_row += static_cast<double>(magnitude(view.A.values[e]));
     sum = scalar_row > sum || !(scalar_row == scalar_row) ? scalar_row : sum;
@@ -109,7 +110,7 @@ ECHELON_FN void eliminate_pivoted(const IlutView<T>& view, const UpperRow<T>& U,
 /// Candidates with ascending columns → the row of L.
 template <class T>
 ECHELON_FN void store_lower(const IlutView<T>& view, std::int64_t i, std::int64_t count, IlutWorkspace<T>& work) {
-  const std::int64_t kept = keep_largest(view.lfil, count, work);
+  const std::int64_t kept = keep_largest(view.lfil, count, of_lower, work);
   T* values = reinterpret_cast<T*>(work.lower.take(kept * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t))));
   auto* columns = reinterpret_cast<std::int32_t*>(values + kept);
   for (std::int64_t e = 0; e < kept; ++e) {
@@ -139,7 +140,7 @@ ECHELON_FN std::int64_t write_words(const std::int32_t* columns, std::int64_t co
 /// Candidates with ascending columns and the inverse of the pivot → the row of U, for all to read.
 template <bool pivoting, class T>
 ECHELON_FN void store_upper(const IlutView<T>& view, std::int64_t i, std::int64_t count, T inverse, IlutWorkspace<T>& work) {
-  const std::int64_t kept = keep_largest(view.lfil, count, work), filled = filled_up(kept, 1);
+  const std::int64_t kept = keep_largest(view.lfil, count, of_upper, work), filled = filled_up(kept, 1);
   const std::int64_t room = UpperRow<T>::bytes(kept, 1, pivoting ? 0 : kept);
   std::byte* at = work.upper.take(room);
   const UpperRow<T> U(at, kept, 1);

@@ -67,6 +67,7 @@ struct IlutWorkspace : PivotWorkspace<T> {
   Array<std::int32_t> columns;            // candidates of a triangle
   Array<T> values;                        // block 1: their values
   Array<double> sizes, cut_sizes;         // their norms, and a copy to cut
+  double last_cut[2] = {};                // the sizes at which rows of L and of U were cut last
   std::vector<std::int32_t> cut_columns;  // columns of equal norms
   RowStore lower, upper;                  // apart: eliminations then find rows of U side by side
   std::int64_t limited_rows = 0;          // with more candidates than lfil in a triangle
