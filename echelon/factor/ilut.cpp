@@ -7,9 +7,9 @@
 #include <exception>
 #include <limits>
 #include <numeric>
-#include <thread>
 
 #include "echelon/base/threads.hpp"
+#include "echelon/schedule/spin_wait.hpp"
 
 namespace echelon {
 namespace {
@@ -33,11 +33,10 @@ void sort_moved(Distance* distance, T* values, std::int64_t count) {
 }  // namespace
 
 std::byte* wait_for_row(const RowPointer& row, const std::atomic<bool>& abandoned) {
-  constexpr int spins_before_yield = 2000;
   for (int spins = 0;; ++spins) {
     if (std::byte* there = row.load(std::memory_order_acquire)) return there;
     if (abandoned.load(std::memory_order_relaxed)) return nullptr;
-    if (spins >= spins_before_yield) std::this_thread::yield();
+    wait_a_moment(spins);
   }
 }
 
@@ -48,7 +47,8 @@ IlutFactorization<T>::IlutFactorization(const BlockCsr<T>& A, std::span<const st
       order_(order),
       given_position_(position),
       rules_(rules),
-      team_(rules.pivoting > 0 ? 1 : team),
+      deal_(deal_rows({A.block_rows(), A.row_start().data(), A.column().data()}, order, position,
+                      rules.pivoting > 0 ? 1 : team)),
       rows_(ilut_kernel<T>(A.block(), rules.pivoting > 0)),
       finished_(static_cast<std::size_t>(A.block_rows())),
       upper_(static_cast<std::size_t>(A.block_rows())) {
@@ -56,49 +56,25 @@ IlutFactorization<T>::IlutFactorization(const BlockCsr<T>& A, std::span<const st
     position_ = Array<std::int32_t>(A.block_rows());
     column_at_ = Array<std::int32_t>(A.block_rows());
   }
-  cut_runs();
   make_workspaces();
-}
-
-/// A run ends before a row that does not need the one before it (on a grid: a line), so that the next can start beside it.
-template <class T>
-void IlutFactorization<T>::cut_runs() {
-  constexpr std::int64_t shortest = 16, rows_worth_threads = 2'000;
-  const auto n = A_.block_rows();
-  run_start_ = {0};
-  if (n < rows_worth_threads) team_ = 1;
-  if (team_ > 1) {
-    for (std::int64_t i = 1; i < n; ++i) {
-      if (i - run_start_.back() < shortest) continue;
-      const auto row = order_.empty() ? i : order_[static_cast<std::size_t>(i)];
-      const auto before = order_.empty() ? static_cast<std::int32_t>(i - 1) : order_[static_cast<std::size_t>(i - 1)];
-      const auto* columns = A_.column().data();
-      if (!std::binary_search(columns + A_.row_start()[row], columns + A_.row_start()[row + 1], before)) {
-        run_start_.push_back(i);
-      }
-    }
-    team_ = static_cast<int>(std::min<std::int64_t>(team_, static_cast<std::int64_t>(run_start_.size()) / 4));
-    team_ = std::max(team_, 1);
-  }
-  run_start_.push_back(n);
 }
 
 template <class T>
 void IlutFactorization<T>::make_workspaces() {
   const auto n = A_.block_rows();
-  const std::int64_t b = A_.block();
+  const std::int64_t b = A_.block(), team = deal_.team();
   // Twice A's part, a column and a word beside each block.
   const std::int64_t expected = A_.blocks() * (b * b * static_cast<std::int64_t>(sizeof(T)) + 8);
   constexpr std::int64_t apart = 16;  // the scalar that nobody reads, and a cache line between threads
   if (b == 1) {
-    dense_ = Array<T>(team_ * (n + apart), 0);
+    dense_ = Array<T>(team * (n + apart), 0);
   } else {
-    slots_ = Array<std::int32_t>(team_ * n, -1);
-    small_ = Array<T>(team_ * 3 * b * b);
-    swaps_ = Array<int>(team_ * b);
+    slots_ = Array<std::int32_t>(team * n, -1);
+    small_ = Array<T>(team * 3 * b * b);
+    swaps_ = Array<int>(team * b);
   }
-  for (std::int64_t t = 0; t < team_; ++t) {
-    workspaces_.push_back(std::make_unique<IlutWorkspace<T>>(n, expected / team_));
+  for (std::int64_t t = 0; t < team; ++t) {
+    workspaces_.push_back(std::make_unique<IlutWorkspace<T>>(n, expected / team));
     auto& work = *workspaces_.back();
     if (b == 1) {
       work.values = Array<T>(n);
@@ -147,23 +123,22 @@ IlutOutcome IlutFactorization<T>::attempt(const PivotRules& rules) {
 
 template <class T>
 void IlutFactorization<T>::run(const IlutView<T>& view) {
-  if (team_ == 1) {
-    rows_(view, 0, A_.block_rows(), *workspaces_.front());
-    return;
-  }
+  const auto all_rows = [&] { rows_(view, 0, A_.block_rows(), *workspaces_.front()); };
+  if (deal_.team() == 1) return all_rows();
   std::atomic<bool> abandoned{false};
   IlutView<T> shared = view;
   shared.abandoned = &abandoned;
   std::exception_ptr failed;
-  std::atomic<std::size_t> next{0};
-  const std::size_t runs = run_start_.size() - 1;
-  // Runs are taken in order, so the first unfinished row never waits, and with it all others come.
-#pragma omp parallel num_threads(team_)
+#pragma omp parallel num_threads(deal_.team())
   {
-    auto& work = *workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     try {
-      for (auto r = next.fetch_add(1); r < runs; r = next.fetch_add(1)) {
-        if (!rows_(shared, run_start_[r], run_start_[r + 1], work)) break;
+      if (omp_get_num_threads() != deal_.team()) {
+        if (thread == 0) all_rows();  // fewer came (nested regions, limits)
+      } else {
+        for (const auto& part : deal_.parts[thread]) {
+          if (!rows_(shared, part.begin, part.end, *workspaces_[thread])) break;
+        }
       }
     } catch (...) {
 #pragma omp critical(echelon_ilut_failed)

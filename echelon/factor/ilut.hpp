@@ -2,8 +2,8 @@
 // ILUT(lfil, drop) of a block CSR matrix in a given order, with ILUTP's column pivoting if asked for: the numeric work of
 // attempt after attempt, and the triangles that come out of it. Y. Saad, ILUT: a dual threshold incomplete LU
 // factorization, 1994; the rules are in ilut_row.inl. Which rows a row needs is known only when it is computed: threads take
-// runs of rows in order and wait for single rows, so that the results are the same bits for every number of threads.
-// Pivoting goes on one thread: an exchange of columns concerns every later row.
+// the rows that row_deal gives them and wait for single rows, so that the results are the same bits for every number of
+// them. Pivoting goes on one thread: an exchange of columns concerns every later row.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "echelon/factor/ilut_view.hpp"
+#include "echelon/factor/row_deal.hpp"
 #include "echelon/factor/triangles.hpp"
 
 namespace echelon {
@@ -43,7 +44,6 @@ class IlutFactorization {
 
  private:
   void make_workspaces();
-  void cut_runs();
   void run(const IlutView<T>& view);
   std::int64_t widest() const;
   template <class Distance>
@@ -57,7 +57,7 @@ class IlutFactorization {
   const BlockCsr<T>& A_;
   std::span<const std::int32_t> order_, given_position_;
   IlutRules rules_;
-  int team_;
+  RowDeal deal_;
   IlutRange<T> rows_;
   Array<std::int32_t> position_, column_at_;  // pivoting
   std::vector<FinishedRow<T>> finished_;
@@ -66,7 +66,6 @@ class IlutFactorization {
   Array<T> dense_, small_;
   Array<std::int32_t> slots_;
   Array<int> swaps_;
-  std::vector<std::int64_t> run_start_;  // the runs of rows that threads take
 };
 
 }  // namespace echelon
