@@ -124,7 +124,8 @@ TEST(IlutEquality, ThreadsAndSchedulesGiveTheSameBits) {
   const auto scalar = to_block_csr(problems::convection_diffusion({80, 60, 1}, stencils::star5()));
   const auto box = to_block_csr(problems::random({16, 15, 14}, stencils::box27(), 1, 3));
   const auto blocks = to_block_csr(problems::random({14, 13, 12}, stencils::star7(), 3, 4));
-  for (const auto* A : {&scalar, &box, &blocks}) {
+  const auto large = to_block_csr(problems::poisson({150, 140, 1}, stencils::star5()));  // in RCM order threads take turns
+  for (const auto* A : {&scalar, &box, &blocks, &large}) {
     for (const auto ordering : {Ordering::natural, Ordering::rcm}) {
       std::vector<double> first;
       for (const int count : {1, 2, 3, 7}) {
@@ -164,6 +165,41 @@ TEST(ColumnSet, GivesItsMembersInOrder) {
     }
     for (const auto& [column, one] : members) ASSERT_EQ(set.take_first(column), column);
     EXPECT_EQ(set.take_first(columns - 1), -1);
+  }
+}
+
+TEST(ColumnSet, WordsOfColumnsComeOutOneByOne) {
+  std::mt19937_64 random(6);
+  for (const std::int64_t columns : {64, 4096, 300'032, 20'000'000}) {
+    ColumnSet set(columns);
+    for (int round = 0; round < 20; ++round) {
+      std::map<std::int64_t, int> members;
+      for (int word = 0; word < 12; ++word) {
+        const ColumnWord some{random() & random() & random(),
+                              static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(columns / 64))};
+        if (some.bits == 0) continue;
+        set.insert(some);
+        for (int b = 0; b < 64; ++b) {
+          if (some.bits >> b & 1) members[64 * some.word + b] = 1;
+        }
+      }
+      // Some are taken one by one, the rest together; what may come next is a member or the one just taken.
+      std::int64_t last = members.begin()->first;
+      for (int taken = 0; taken < 5 && !members.empty(); ++taken) {
+        last = members.begin()->first;
+        ASSERT_EQ(set.take_first(round % 2 == 0 ? 0 : last), last);
+        members.erase(members.begin());
+        const auto next = set.likely_next(last);
+        EXPECT_TRUE(next == last || (!members.empty() && next == members.begin()->first)) << next;
+      }
+      set.take_all(last, [&](std::int64_t column) {
+        ASSERT_FALSE(members.empty());
+        ASSERT_EQ(column, members.begin()->first);
+        members.erase(members.begin());
+      });
+      EXPECT_TRUE(members.empty());
+      EXPECT_EQ(set.take_first(0), -1);
+    }
   }
 }
 
