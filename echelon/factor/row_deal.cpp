@@ -9,24 +9,24 @@ namespace echelon {
 namespace {
 
 constexpr std::int64_t rows_worth_threads = 2'000;
-constexpr std::int64_t rows_a_part = 16;  // fewer, and the threads wait for each other all the time
-constexpr std::int64_t least_groups = 8;  // planes or lines: the last thread starts when the others have done one part
-constexpr std::int64_t rows_at_random = 20'000;  // without lines or planes: only where there is much to do
+constexpr std::int64_t rows_a_part = 16;  // in the mean; with fewer the threads wait for each other all the time
+constexpr double fetched_row = 0.25;      // what a row of another thread costs, in rows: its cache lines travel
+constexpr double must_win = 1.25;         // times as fast as one thread
 
 class Eliminated {
  public:
   Eliminated(const PatternView& pattern, std::span<const std::int32_t> order, std::span<const std::int32_t> position)
       : pattern_(pattern), order_(order), position_(position) {}
   std::int64_t rows() const { return pattern_.rows; }
-  /// Whether row i has an entry in columns [begin, end).
-  bool needs(std::int64_t i, std::int64_t begin, std::int64_t end) const {
+  /// visit(k) for the rows k < i that row i needs.
+  template <class Visit>
+  void needed_by(std::int64_t i, const Visit& visit) const {
     const auto row = order_.empty() ? i : order_[static_cast<std::size_t>(i)];
     for (auto p = pattern_.start[row]; p < pattern_.start[row + 1]; ++p) {
       const std::int64_t column = pattern_.column[p];
-      const auto j = position_.empty() ? column : position_[static_cast<std::size_t>(column)];
-      if (begin <= j && j < end) return true;
+      const auto k = position_.empty() ? column : position_[static_cast<std::size_t>(column)];
+      if (k < i) visit(k);
     }
-    return false;
   }
 
  private:
@@ -34,29 +34,67 @@ class Eliminated {
   std::span<const std::int32_t> order_, position_;
 };
 
-/// Starts of the lines, and n.
-std::vector<std::int64_t> cut_lines(const Eliminated& rows) {
-  std::vector<std::int64_t> start{0};
-  for (std::int64_t i = rows_a_part; i < rows.rows(); ++i) {
-    if (i - start.back() >= rows_a_part && !rows.needs(i, i - 1, i)) start.push_back(i);
+/// Starts of the groups, and n: hardly a row from the next start on needs one before this start. Of the rows near where a
+/// group could end the one is taken that needs nothing of late (the first of a plane or line), or else the first thread
+/// would have to wait for what the last one does last.
+std::vector<std::int64_t> cut_groups(const Eliminated& rows) {
+  const auto n = rows.rows();
+  std::vector<std::int64_t> last(static_cast<std::size_t>(n));  // row that needs a row up to this one
+  std::vector<std::int64_t> gap(static_cast<std::size_t>(n));   // to the latest row that is needed
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::int64_t first = i, latest = -1;
+    rows.needed_by(i, [&](std::int64_t k) {
+      first = std::min(first, k);
+      latest = std::max(latest, k);
+    });
+    last[static_cast<std::size_t>(i)] = i;
+    last[static_cast<std::size_t>(first)] = i;
+    gap[static_cast<std::size_t>(i)] = i - latest;
   }
-  start.push_back(rows.rows());
+  for (std::size_t i = 1; i < last.size(); ++i) last[i] = std::max(last[i], last[i - 1]);
+  std::vector<std::int64_t> start{0};
+  while (start.back() < n) {
+    const auto here = start.back();
+    const auto end = std::max(last[static_cast<std::size_t>(here > 0 ? here - 1 : 0)], here) + 1;
+    const auto around = (end - here) / 4;
+    const auto begin = gap.begin() + std::max(end - around, here + 1);
+    const auto best = std::max_element(begin, gap.begin() + std::min(end + around, n - 1) + 1);
+    start.push_back(end < n && begin < gap.begin() + n ? best - gap.begin() : n);
+  }
   return start;
 }
 
-/// First lines of the planes, and the number of lines.
-std::vector<std::size_t> cut_planes(const Eliminated& rows, const std::vector<std::int64_t>& line_start) {
-  std::vector<std::size_t> first{0};
-  const auto lines = line_start.size() - 1;
-  for (std::size_t line = 1; line < lines; ++line) {
-    bool tied = false;
-    for (auto i = line_start[line]; i < line_start[line + 1] && !tied; ++i) {
-      tied = rows.needs(i, line_start[line - 1], line_start[line]);
+RowDeal deal_groups(const std::vector<std::int64_t>& start, int team) {
+  RowDeal deal;
+  deal.parts.resize(static_cast<std::size_t>(team));
+  for (std::size_t group = 0; group + 1 < start.size(); ++group) {
+    for (int t = 0; t < team; ++t) {
+      const auto [begin, end] = share(start[group + 1] - start[group], t, team);
+      if (begin < end) deal.parts[static_cast<std::size_t>(t)].push_back({start[group] + begin, start[group] + end});
     }
-    if (!tied) first.push_back(line);
   }
-  first.push_back(lines);
-  return first;
+  return deal;
+}
+
+/// Rows that one thread does while all threads do all of them, fill left aside.
+double modelled_time(const Eliminated& rows, const RowDeal& deal) {
+  const auto n = static_cast<std::size_t>(rows.rows());
+  std::vector<int> owner(n);
+  for (int t = 0; t < deal.team(); ++t) {
+    for (const auto& part : deal.parts[static_cast<std::size_t>(t)]) {
+      std::fill(owner.begin() + part.begin, owner.begin() + part.end, t);
+    }
+  }
+  std::vector<double> clock(static_cast<std::size_t>(deal.team()), 0), finished(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    double& now = clock[static_cast<std::size_t>(owner[i])];
+    rows.needed_by(static_cast<std::int64_t>(i), [&](std::int64_t k) {
+      if (owner[static_cast<std::size_t>(k)] == owner[i]) return;
+      now = std::max(now, finished[static_cast<std::size_t>(k)]) + fetched_row;
+    });
+    finished[i] = now += 1;
+  }
+  return *std::max_element(clock.begin(), clock.end());
 }
 
 RowDeal one_thread(std::int64_t rows) { return {{{{0, rows}}}}; }
@@ -68,40 +106,12 @@ RowDeal deal_rows(const PatternView& pattern, std::span<const std::int32_t> orde
   const auto n = pattern.rows;
   if (team < 2 || n < rows_worth_threads) return one_thread(n);
   const Eliminated rows(pattern, order, position);
-  const auto line_start = cut_lines(rows);
-  const auto lines = static_cast<std::int64_t>(line_start.size()) - 1;
-  if (lines < least_groups) return one_thread(n);
-  const auto planes = cut_planes(rows, line_start);
-  const auto plane_count = static_cast<std::int64_t>(planes.size()) - 1;
-
-  RowDeal deal;
-  deal.parts.resize(static_cast<std::size_t>(team));
-  const auto give = [&](int thread, std::int64_t begin, std::int64_t end) {
-    if (begin < end) deal.parts[static_cast<std::size_t>(thread)].push_back({begin, end});
-  };
-  if (plane_count >= least_groups && lines >= 2 * team * plane_count) {
-    for (std::size_t plane = 0; plane + 1 < planes.size(); ++plane) {
-      for (int t = 0; t < team; ++t) {
-        const auto [first, last] = share(static_cast<std::int64_t>(planes[plane + 1] - planes[plane]), t, team);
-        give(t, line_start[planes[plane] + static_cast<std::size_t>(first)],
-             line_start[planes[plane] + static_cast<std::size_t>(last)]);
-      }
-    }
-  } else if (n >= rows_a_part * team * lines) {
-    for (std::size_t line = 0; line + 1 < line_start.size(); ++line) {
-      for (int t = 0; t < team; ++t) {
-        const auto [first, last] = share(line_start[line + 1] - line_start[line], t, team);
-        give(t, line_start[line] + first, line_start[line] + last);
-      }
-    }
-  } else if (n >= rows_at_random) {
-    for (std::size_t line = 0; line + 1 < line_start.size(); ++line) {
-      give(static_cast<int>(line % static_cast<std::size_t>(team)), line_start[line], line_start[line + 1]);
-    }
-  } else {
-    return one_thread(n);
-  }
-  return deal;
+  const auto start = cut_groups(rows);
+  const auto groups = static_cast<std::int64_t>(start.size()) - 1;
+  team = static_cast<int>(std::min<std::int64_t>(team, n / (groups * rows_a_part)));
+  if (team < 2) return one_thread(n);
+  auto deal = deal_groups(start, team);
+  return modelled_time(rows, deal) * must_win <= static_cast<double>(n) ? std::move(deal) : one_thread(n);
 }
 
 }  // namespace echelon

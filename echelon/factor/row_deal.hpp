@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which rows a thread eliminates when dependencies show only on the way (ILUT). A's pattern in elimination order is cut into
-// lines (a row of one needs the row before it, on a grid a grid line) and planes (a line of one needs the line before it).
-// Every thread takes a part of each plane, or of each line where there are no planes: most of what its rows need is its own
-// then, and cache lines travel at the seams only. A thread goes through its parts in order, so the first unfinished row
-// waits for nobody, and with it all others come.
+// groups that make it block tridiagonal: a row needs rows of its own group and of the one before (on a grid: planes or
+// lines; in RCM order: levels). Every thread takes a part of each group: most of what its rows need is its own then, and
+// cache lines travel at the seams only. It goes through its parts in order, so the first unfinished row waits for nobody,
+// and with it all others come. Whether threads pay at all is seen by playing the rows through, each as long as any other.
 #pragma once
 
 #include <cstdint>
