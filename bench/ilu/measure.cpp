@@ -13,6 +13,7 @@
 #include "echelon/matrix/stencil.hpp"
 #include "echelon/problem/matrix_market.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/problem/projection.hpp"
 #include "echelon/report/timer.hpp"
 
 namespace bench {
@@ -23,6 +24,7 @@ IluCase IluCase::from_command_line(int argc, char** argv) {
   IluCase c;
   CLI::App app("ILU(0): set-up and one application");
   app.add_option("--matrix", c.matrix);
+  app.add_option("--problem", c.problem)->check(CLI::IsMember({"projection"}));
   app.add_option("--grid", c.grid);
   app.add_option("--stencil", c.stencil);
   app.add_option("--block", c.block);
@@ -44,10 +46,15 @@ ec::BlockCsr<double> IluCase::make() const {
     auto A = ec::with_full_diagonal(ec::read_matrix_market(matrix).matrix);
     return block == 1 ? std::move(A) : ec::reblock(A, block);
   }
+  if (!problem.empty()) return ec::problems::projection({grid + 1, grid, grid}).A;
   const auto chosen = ec::stencils::named(stencil);
   const ec::Grid points{grid, grid, grid};
   return ec::to_block_csr(block == 1 ? ec::problems::poisson(points, chosen)
                                      : ec::problems::random(points, chosen, block, 1));
+}
+
+std::string IluCase::name() const {
+  return matrix.empty() ? fmt::format("{} {}^3", problem.empty() ? stencil : problem, grid) : matrix;
 }
 
 ec::Vector<double> IluCase::right_hand_side(std::int64_t n) {
@@ -77,18 +84,10 @@ void print_result(const std::string& contender, const IluCase& test_case, std::i
     probe += answer[i] * std::cos(0.7 * static_cast<double>(i));
   }
   const nlohmann::json line{
-      {"contender", contender},
-      {"matrix", test_case.matrix.empty() ? fmt::format("{} {}^3", test_case.stencil, test_case.grid) : test_case.matrix},
-      {"block", test_case.block},
-      {"threads", test_case.threads},
-      {"schedule", test_case.schedule},
-      {"rows", rows},
-      {"nonzeros", nonzeros},
-      {"factor_nonzeros", factor_nonzeros},
-      {"setup_seconds", setup_seconds},
-      {"apply_seconds", apply_seconds},
-      {"answer_norm", std::sqrt(square)},
-      {"answer_probe", probe}};
+      {"contender", contender},         {"matrix", test_case.name()},         {"block", test_case.block},
+      {"threads", test_case.threads},   {"schedule", test_case.schedule},     {"rows", rows},
+      {"nonzeros", nonzeros},           {"factor_nonzeros", factor_nonzeros}, {"setup_seconds", setup_seconds},
+      {"apply_seconds", apply_seconds}, {"answer_norm", std::sqrt(square)},   {"answer_probe", probe}};
   std::puts(line.dump().c_str());
 }
 

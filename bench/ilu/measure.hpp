@@ -12,7 +12,8 @@ namespace bench {
 
 struct IluCase {
   std::string matrix;             // file, or empty
-  std::string stencil = "star7";  // with `grid`, when there is no file
+  std::string problem;            // "projection" on (grid + 1)·grid·grid nodes, when there is no file
+  std::string stencil = "star7";  // with `grid`, when there is neither
   int grid = 96;
   int block = 1;  // for files: reblocked; for grids: DoF of `random`, Poisson when 1
   int threads = 1;
@@ -23,6 +24,7 @@ struct IluCase {
 
   static IluCase from_command_line(int argc, char** argv);
   echelon::BlockCsr<double> make() const;
+  std::string name() const;
   /// A vector that no method could special-case: sin of the row number.
   static echelon::Vector<double> right_hand_side(std::int64_t n);
 };

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypre's ILUT (block Jacobi over one rank) in natural order. Its tolerance is relative to the mean of |a_ij| in a row and
-// not to the row's norm; --drop is translated by the ratio of the two. How much it keeps its public interface does not say.
+// not to the row's norm; --drop is translated by the ratio of the two. How much it keeps it says in print only, as a
+// multiple of A's nonzeros.
 #include <HYPRE.h>
 #include <HYPRE_IJ_mv.h>
 #include <HYPRE_parcsr_ls.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <functional>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "bench/ilu/measure.hpp"
@@ -59,6 +64,31 @@ double norm_over_mean(const echelon::BlockCsr<double>& A) {
   return std::exp(logs / static_cast<double>(A.rows()));
 }
 
+/// What `work` prints.
+std::string printed_by(const std::function<void()>& work) {
+  std::fflush(stdout);
+  std::FILE* file = std::tmpfile();
+  const int terminal = dup(STDOUT_FILENO);
+  dup2(fileno(file), STDOUT_FILENO);
+  work();
+  std::fflush(stdout);
+  dup2(terminal, STDOUT_FILENO);
+  close(terminal);
+  std::rewind(file);
+  std::string text;
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+  std::fclose(file);
+  return text;
+}
+
+/// The number after "complexity = ", times A's nonzeros; 0 when it is not there.
+std::int64_t kept_nonzeros(const std::string& text, std::int64_t nonzeros) {
+  const std::string words = "complexity = ";
+  const auto at = text.find(words);
+  return at == std::string::npos ? 0
+                                 : std::llround(std::stod(text.substr(at + words.size())) * static_cast<double>(nonzeros));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -79,7 +109,7 @@ int main(int argc, char** argv) {
   HYPRE_IJVectorGetObject(right, reinterpret_cast<void**>(&b));
   HYPRE_IJVectorGetObject(solution, reinterpret_cast<void**>(&x));
   const double drop = c.drop * norm_over_mean(A);
-  const auto made = [&] {
+  const auto made = [&](HYPRE_Int print_level) {
     constexpr HYPRE_Int block_jacobi_ilut = 1, natural_order = 0;
     HYPRE_Solver ilut;
     HYPRE_ILUCreate(&ilut);
@@ -89,12 +119,13 @@ int main(int argc, char** argv) {
     HYPRE_ILUSetLocalReordering(ilut, natural_order);
     HYPRE_ILUSetMaxIter(ilut, 1);
     HYPRE_ILUSetTol(ilut, 0.0);
-    HYPRE_ILUSetPrintLevel(ilut, 0);
+    HYPRE_ILUSetPrintLevel(ilut, print_level);
     HYPRE_ILUSetup(ilut, M, b, x);
     return ilut;
   };
-  const double setup = bench::median_seconds(c.repeats, [&] { HYPRE_ILUDestroy(made()); });
-  HYPRE_Solver ilut = made();
+  const double setup = bench::median_seconds(c.repeats, [&] { HYPRE_ILUDestroy(made(0)); });
+  const auto text = printed_by([&] { HYPRE_ILUDestroy(made(1)); });
+  HYPRE_Solver ilut = made(0);
   const double apply = bench::median_seconds(c.repeats, [&] {
     HYPRE_ParVectorSetConstantValues(x, 0.0);
     HYPRE_ILUSolve(ilut, M, b, x);
@@ -104,7 +135,7 @@ int main(int argc, char** argv) {
   std::iota(rows.begin(), rows.end(), 0);
   echelon::Vector<double> answer(A.rows());
   HYPRE_IJVectorGetValues(solution, static_cast<HYPRE_Int>(A.rows()), rows.data(), answer.data());
-  bench::print_result("hypre", c, A.rows(), A.nonzeros(), setup, apply, answer);
+  bench::print_result("hypre", c, A.rows(), A.nonzeros(), setup, apply, answer, kept_nonzeros(text, A.nonzeros()));
   HYPRE_ILUDestroy(ilut);
   HYPRE_IJMatrixDestroy(matrix);
   HYPRE_IJVectorDestroy(right);
