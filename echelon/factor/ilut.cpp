@@ -197,7 +197,7 @@ void IlutFactorization<T>::write_rows(Triangles<T>& to, Array<Distance>& below, 
   const auto bb = std::int64_t{A_.block()} * A_.block();
   below = Array<Distance>(to.lower.entries());
   above = Array<Distance>(to.upper.entries());
-  const int team = threads_for((to.lower.entries() + to.upper.entries()) / 8);  // copied in less time than an operation takes
+  const int team = threads_for((to.lower.entries() + to.upper.entries()) / 8);  // copies are cheap
 #pragma omp parallel for num_threads(team) if (team > 1)
   for (std::int64_t i = 0; i < n; ++i) {
     const auto& L = finished_[static_cast<std::size_t>(i)];

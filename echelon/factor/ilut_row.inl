@@ -70,10 +70,9 @@ ECHELON_FN std::int64_t eliminated_column(const IlutView<T>& view, std::int64_t 
 /// What an elimination will read of row k, if it is there.
 template <class T>
 ECHELON_FN void fetch_row(const IlutView<T>& view, std::int64_t k) {
-  const std::byte* row = view.upper[k].load(std::memory_order_relaxed);
-  __builtin_prefetch(row);
-  __builtin_prefetch(row + 64);
-  __builtin_prefetch(row + 128);
+  // As a number: one that is not there yet is null, and fetching from nowhere does nothing.
+  const auto row = reinterpret_cast<std::uintptr_t>(view.upper[k].load(std::memory_order_relaxed));
+  for (std::uintptr_t line = 0; line < 3; ++line) __builtin_prefetch(reinterpret_cast<const void*>(row + 64 * line));
 }
 
 /// w ← w − l·U(k). The columns of a row differ, so four may be loaded before the first is stored; those of the filling are
