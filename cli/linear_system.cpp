@@ -57,6 +57,16 @@ LinearSystem from_projection(const SolveOptions& options, const Grid& grid, cons
   return {std::move(made.A), std::move(made.b), std::move(info), {}, 0, clock.seconds()};
 }
 
+/// Whether a GPU takes block CSR, which is then made on the host.
+bool leaves_grid(const SolveOptions& options) {
+  AutoChoice choice;
+  choice.pc = options.pc == "auto" ? "ilu" : options.pc;
+  choice.match_rows = options.match_rows;
+  if (options.ordering != "natural") choice.ilu.ordering = Ordering::rcm;
+  if (options.trisolve == "jacobi" || options.trisolve == "neumann") choice.ilu.trisolve.method = Trisolve::jacobi;
+  return echelon::leaves_grid(choice);
+}
+
 LinearSystem from_problem(const SolveOptions& options) {
   const Stencil stencil = stencil_of(options);
   const Grid grid = parse_grid(options.grid, stencil);
@@ -74,8 +84,7 @@ LinearSystem from_problem(const SolveOptions& options) {
   info.grid = {{grid.nx, grid.ny, grid.nz}};
   info.stencil = stencil.name();
   Vector<double> b(info.n, 1.0);
-  // What leaves the grid takes block CSR, which is made on the host.
-  if (!device.is_host() && leaves_grid(options.pc)) {
+  if (!device.is_host() && leaves_grid(options)) {
     return {to_block_csr(kind.assemble(options, grid, stencil)), std::move(b), std::move(info), {}, 0, clock.seconds()};
   }
   if (device.is_host()) {

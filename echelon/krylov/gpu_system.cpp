@@ -24,8 +24,8 @@ const Stencil* stencil_of(const MatrixRef& A) {
 
 std::string host_only(const AutoChoice& choice, const MatrixRef& A) {
   const Stencil* stencil = stencil_of(A);
-  if (leaves_grid(choice.pc) && std::holds_alternative<std::shared_ptr<const RowSource>>(A)) {
-    return fmt::format("{} takes block CSR, and rows that a GPU writes stay on the grid", choice.pc);
+  if (leaves_grid(choice) && std::holds_alternative<std::shared_ptr<const RowSource>>(A)) {
+    return fmt::format("{} takes block CSR, and rows that a GPU writes stay on the grid", choice.name());
   }
   return stencil ? host_only(choice, *stencil) : host_only(choice);
 }
@@ -44,7 +44,7 @@ GpuSystem::GpuSystem(const MatrixRef& A, const Vector<double>& b, const Vector<d
 
 std::unique_ptr<Preconditioner<double>> GpuSystem::make(const AutoChoice& choice) {
   if (const auto* csr = std::get_if<const BlockCsr<double>*>(&A_)) return make_on_gpu(choice, **csr, *csr_, traits_);
-  in_csr_ = leaves_grid(choice.pc);
+  in_csr_ = leaves_grid(choice);
   if (in_csr_) {
     convert();
     return make_on_gpu(choice, *converted_, *csr_, traits_);

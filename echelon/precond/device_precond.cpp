@@ -20,8 +20,10 @@ namespace {
 
 /// Made on the host and swept on the GPU.
 bool travels(const AutoChoice& choice) { return choice.pc == "ilut"; }
+/// These take the symmetric form where A looks definite.
+bool either(const AutoChoice& choice) { return choice.pc == "parilu" || choice.pc == "parilut" || choice.pc == "mcilu"; }
 bool factors(const AutoChoice& choice) {
-  return choice.pc == "ilu" || choice.pc == "ic" || travels(choice) || leaves_grid(choice.pc);
+  return choice.pc == "ilu" || choice.pc == "ic" || travels(choice) || either(choice);
 }
 
 /// What no storage has on a GPU.
@@ -43,11 +45,10 @@ std::unique_ptr<Preconditioner<double>> factored_on_host(const AutoChoice& choic
                                              choice.ilu.trisolve);
 }
 
-/// What leaves the grid takes its symmetric form where A `looks_definite`, as on the host.
 std::unique_ptr<Preconditioner<double>> factored(const AutoChoice& choice, const BlockCsr<double>& A,
                                                  const BlockCsr<double>& on_gpu, bool looks_definite) {
   if (travels(choice)) return factored_on_host(choice, A, on_gpu.device());
-  const bool positive = choice.pc == "ic" || (leaves_grid(choice.pc) && looks_definite);
+  const bool positive = choice.pc == "ic" || (either(choice) && looks_definite);
   if (positive) require_symmetry(A, Array<std::int64_t>(A.block_rows()).span());
   if (choice.pc == "parilut") return std::make_unique<DeviceParilut>(on_gpu, choice.ilu, positive);
   return std::make_unique<DeviceBlockIlu>(on_gpu, options_by_name(choice.pc, choice.ilu), positive);
@@ -55,7 +56,10 @@ std::unique_ptr<Preconditioner<double>> factored(const AutoChoice& choice, const
 
 }  // namespace
 
-bool leaves_grid(const std::string& pc) { return pc == "parilu" || pc == "parilut" || pc == "mcilu"; }
+bool leaves_grid(const AutoChoice& choice) {
+  if (travels(choice) || either(choice)) return true;
+  return factors(choice) && (choice.match_rows || choice.ilu.ordering != Ordering::natural || iterates(choice.ilu.trisolve));
+}
 
 std::string host_only(const AutoChoice& choice) {
   const std::string why = host_only_everywhere(choice);
@@ -64,15 +68,9 @@ std::string host_only(const AutoChoice& choice) {
 }
 
 std::string host_only(const AutoChoice& choice, const Stencil& stencil) {
-  if (leaves_grid(choice.pc)) return host_only(choice);
+  if (leaves_grid(choice)) return host_only(choice);
   const std::string why = host_only_everywhere(choice);
   if (!why.empty() || !factors(choice)) return why;
-  if (travels(choice)) return fmt::format("{} leaves the grid, which a GPU does not", choice.pc);
-  if (choice.match_rows) return "matched rows leave the grid, which a GPU does not";
-  if (iterates(choice.ilu.trisolve)) return "iterated triangular solves leave the grid, which a GPU does not";
-  if (choice.ilu.ordering != Ordering::natural) {
-    return fmt::format("{} order leaves the grid, which a GPU does not", word(choice.ilu.ordering));
-  }
   if (choice.ilu.schedule != SweepSchedule::automatic) return "the schedule is for the host's sweeps";
   if (!can_grow(stencil, choice.ilu.fill)) {
     return fmt::format("fill {} would grow the stencil beyond a thousand entries", choice.ilu.fill);

@@ -11,9 +11,8 @@
 
 namespace echelon {
 
-/// Whether the factors of a matrix on a structured grid are made from block CSR: sweeps, thresholds and colours leave the
-/// grid.
-bool leaves_grid(const std::string& pc);
+/// Whether a structured matrix becomes block CSR for it: thresholds, colours, another order, iterated solves.
+bool leaves_grid(const AutoChoice& choice);
 
 /// Why this choice runs on the host only, as a clause ("jacobi has no version for a GPU"); empty when a GPU can.
 std::string host_only(const AutoChoice& choice, const Stencil& stencil);

@@ -243,8 +243,7 @@ TEST_F(Solve, IteratedTriangularSolvesOnAGpu) {
     EXPECT_EQ(grid.status, 3) << grid.err;
     GTEST_SKIP() << "no GPU on this machine";
   }
-  EXPECT_EQ(grid.status, 2);
-  EXPECT_TRUE(contains(grid.err, "leave the grid, which a GPU does not")) << grid.err;
+  EXPECT_EQ(grid.status, 0) << grid.err;
   const std::string base = "solve --problem projection --grid 13 --pc ilu --solver gmres --json r.json --trisolve ";
   for (const char* line : {"jacobi", "jacobi --jacobi-block 16 --sweeps 5", "neumann --sweeps 10", "auto",
                            "jacobi --scale-factors both --ordering rcm"}) {
