@@ -57,7 +57,7 @@ ECHELON_FN double used_pivot(const DeviceFixedPointView& v, std::int64_t i, doub
   return pivot;
 }
 
-/// A worker's room: registers where the block size is known.
+/// A worker's room: its own where the block size is known.
 template <int B>
 struct BlockRoom {
   double fixed[B > 0 ? 3 * B* B : 1];

@@ -2,6 +2,7 @@
 #include "echelon/factor/device_threshold.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "echelon/base/memory.hpp"
@@ -144,7 +145,12 @@ ThresholdOutcome DeviceThresholdRounds::run(const PivotRules& rules, const Thres
   view_.rows.status = status;
   DeviceSweptPattern nothing = empty();
   ThresholdOutcome outcome;
-  if (n_ == 0) return outcome;
+  if (n_ == 0) {
+    S.pattern = std::move(nothing);
+    // As of a selection that has nothing to drop.
+    outcome.lower_threshold = outcome.upper_threshold = std::numeric_limits<double>::denorm_min();
+    return outcome;
+  }
   for (auto* start : {&nothing.lower_start, &nothing.upper_start}) {
     steps_.rounds->clear(device_.index, start->data(), start->size());
   }

@@ -103,11 +103,11 @@ struct DeviceParilut::Impl {
     factor_with_policy(
         options, symmetric, title, log,
         [&](const Attempt& one) {
-          if (rows == 0) return;
           row_factor_kernels()->begin(device.index, A.view(), status.data());
           const PivotRules rules{options.pivot_tolerance, one.shift, one.boost, symmetric, 0, nullptr};
           DeviceSweptRows S;
           outcome = rounds.run(rules, limits, status.data(), S);
+          if (rows == 0) return;
           take(S, status.data());
           const FactorStatus found = status.to(Device::host())[0];
           outcome.norm = norm_of_A;

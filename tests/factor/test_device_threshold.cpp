@@ -157,7 +157,7 @@ TEST(DeviceThreshold, EmptyTrianglesMissingDiagonalsAndDisconnectedRows) {
   const Rows diagonal = {{0}, {1}, {2}}, islands = {{0, 2}, {1}, {0, 2}, {3, 4}, {3, 4}, {5}};
   const Rows lower = {{0}, {0, 1}, {1, 2}, {0, 3}}, upper = {{0, 1, 3}, {1, 2}, {2, 3}, {3}};
   const Rows holes = {{1}, {0, 1, 2}, {1}, {}, {0, 4}};
-  for (const Rows& rows : {diagonal, islands, lower, upper, holes}) {
+  for (const Rows& rows : {diagonal, islands, lower, upper, holes, Rows{}}) {
     SCOPED_TRACE(rows.size());
     const auto A = reference::with_random_values<double>(rows, 1, 5);
     expect_host_bits(A, with_fill(A, 2, 2));
