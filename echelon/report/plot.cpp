@@ -44,7 +44,7 @@ Axes axes_of(const ResidualPlot& plot) {
   return axes;
 }
 
-void draw_axes(std::back_insert_iterator<std::string> out, const Axes& axes) {
+void draw_axes(std::back_insert_iterator<std::string> out, const Axes& axes, const ResidualPlot& plot) {
   const int decades = axes.highest - axes.lowest;
   const int each = (decades + 9) / 10;
   for (int power = axes.highest; power >= axes.lowest; power -= each) {
@@ -65,19 +65,18 @@ void draw_axes(std::back_insert_iterator<std::string> out, const Axes& axes) {
   }
   fmt::format_to(out, "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#333333\"/>\n", left, top,
                  width - left - right, height - top - bottom);
-  fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">iteration</text>\n", (left + width - right) / 2,
-                 height - 14);
+  fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (left + width - right) / 2,
+                 height - 14, svg::escaped(plot.across));
   const double middle = (top + height - bottom) / 2;
-  fmt::format_to(
-      out,
-      "<text x=\"20\" y=\"{:.1f}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {:.1f})\">relative residual</text>\n",
-      middle, middle);
+  fmt::format_to(out, "<text x=\"20\" y=\"{:.1f}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {:.1f})\">{}</text>\n",
+                 middle, middle, svg::escaped(plot.up));
 }
 
 void draw_curve(std::back_insert_iterator<std::string> out, const Axes& axes, const ResidualCurve& curve,
                 const char* color) {
-  fmt::format_to(out, "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\" stroke-linejoin=\"round\" points=\"",
-                 color);
+  const std::string dashes = curve.dashes.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", curve.dashes);
+  fmt::format_to(out, "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"{} stroke-linejoin=\"round\" points=\"",
+                 color, dashes);
   for (std::size_t i = 0; i < curve.history.size(); ++i) {
     if (!drawable(curve.history[i])) continue;
     fmt::format_to(out, "{:.2f},{:.2f} ", axes.x(static_cast<double>(i)), axes.y(curve.history[i]));
@@ -91,7 +90,7 @@ std::string residual_svg(const ResidualPlot& plot) {
   const Axes axes = axes_of(plot);
   std::string text = svg::opened_page(width, height, left, plot.title, plot.subtitle);
   const auto out = std::back_inserter(text);
-  draw_axes(out, axes);
+  draw_axes(out, axes, plot);
   if (plot.tolerance > 0) {
     const double y = axes.y(plot.tolerance);
     fmt::format_to(out,

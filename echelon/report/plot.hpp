@@ -11,12 +11,14 @@ namespace echelon {
 struct ResidualCurve {
   std::string label;            // "cg + ic(0)"; shown when there is more than one curve
   std::vector<double> history;  // relative residual by iteration; points that are not finite and positive are left out
+  std::string dashes = {};      // "8 8": of a curve that may lie on another; empty is a whole line
 };
 
 struct ResidualPlot {
   std::string title;
   std::string subtitle;
   double tolerance = 0;  // 0: no line
+  std::string across = "iteration", up = "relative residual";
   std::vector<ResidualCurve> curves;
 };
 
