@@ -127,7 +127,7 @@ std::string result_text(const RunReport& run, bool verbose) {
     add("form", result.cg_form.empty() ? fmt::format("{} product", result.product) : fmt::format("{} CG", result.cg_form));
     add("machine", fmt::format("{}, {}, {} threads", run.backend.name, run.backend.simd, run.backend.threads));
   }
-  if (pc.trisolve) add("triangular solves", trisolve_text(*pc.trisolve));
+  if (pc.trisolve) add("triangles", trisolve_text(*pc.trisolve));
   for (const auto& remark : pc.remarks) add("note", remark);
   for (const auto& remark : result.remarks) add("note", remark);
   add("result", outcome_sentence(run));
