@@ -19,8 +19,6 @@
 namespace echelon {
 namespace {
 
-using Rows = std::vector<std::vector<std::int32_t>>;
-
 ThresholdSteps emulated() {
   static const DeviceThresholdKernels rounds = threshold_steps::table<reference::EmulatedPlace>();
   static const DeviceFixedPointKernels sweeps = fixed_point_steps::table<reference::EmulatedPlace>();
@@ -154,10 +152,9 @@ TEST(DeviceThreshold, SymmetricMatricesAndTies) {
 }
 
 TEST(DeviceThreshold, EmptyTrianglesMissingDiagonalsAndDisconnectedRows) {
-  const Rows diagonal = {{0}, {1}, {2}}, islands = {{0, 2}, {1}, {0, 2}, {3, 4}, {3, 4}, {5}};
-  const Rows lower = {{0}, {0, 1}, {1, 2}, {0, 3}}, upper = {{0, 1, 3}, {1, 2}, {2, 3}, {3}};
-  const Rows holes = {{1}, {0, 1, 2}, {1}, {}, {0, 4}};
-  for (const Rows& rows : {diagonal, islands, lower, upper, holes, Rows{}}) {
+  auto odd = reference::odd_rows();
+  odd.push_back(reference::rows_with_holes);
+  for (const auto& rows : odd) {
     SCOPED_TRACE(rows.size());
     const auto A = reference::with_random_values<double>(rows, 1, 5);
     expect_host_bits(A, with_fill(A, 2, 2));
@@ -168,14 +165,7 @@ TEST(DeviceThreshold, BadPivotsShiftsAndNan) {
   std::mt19937_64 random(4);
   for (int n = 0; n < 60 && !HasFailure(); ++n) {
     SCOPED_TRACE(testing::Message() << "case " << n);
-    auto A = reference::with_random_values<double>(reference::random_rows(50, 0.08, random(), n % 2 == 0), 1, random(),
-                                                   n % 3 == 0 ? 0.02 : 1.2);
-    const auto values = A.values();
-    const auto some = [&] { return random() % values.size(); };
-    for (std::size_t zeros = 0; zeros < values.size() / 6; ++zeros) values[some()] = 0;
-    if (n % 5 == 1) values[some()] = 1e300;
-    if (n % 5 == 2) values[some()] = std::numeric_limits<double>::infinity();
-    if (n % 5 == 3) values[some()] = std::numeric_limits<double>::quiet_NaN();
+    const auto A = reference::spoiled_matrix(n, 50, 1, random);
     for (const bool boost : {true, false}) {
       Case one = with_fill(A, 1.5, 2);
       one.rules = {1e-13, boost ? 0 : 0.5, boost, false, 1, nullptr};

@@ -6,16 +6,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <filesystem>
 #include <random>
 
 #include "echelon/base/small_block.hpp"
 #include "echelon/precond/device_block_ilu.hpp"
-#include "echelon/problem/matrix_market.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"
+#include "tests/gpu/real_matrices.hpp"
 #include "tests/gpu/same_factors.hpp"
 #include "tests/reference/random_matrix.hpp"
 
@@ -190,22 +188,15 @@ TEST_F(BlockIluGpu, RefusesWhatItCannotDo) {
 }
 
 TEST_F(BlockIluGpuFull, RealMatrices) {
-  const char* data = std::getenv("ECHELON_DATA");
-  if (!data) GTEST_SKIP() << "ECHELON_DATA does not say where the matrices are";
-  int seen = 0;
-  for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(data) / "matrices")) {
-    if (file.path().string().find(".mtx") == std::string::npos) continue;
-    const auto A = read_matrix_market(file.path().string()).matrix;
-    if (!A.square()) continue;
-    ++seen;
+  if (!real_matrices()) GTEST_SKIP() << "ECHELON_DATA does not say where the matrices are";
+  const int seen = for_real_matrices([](const std::string& name, const BlockCsr<double>& A) {
     for (const Ordering ordering : {Ordering::natural, Ordering::rcm}) {
       for (const int fill : {0, 1}) {
-        SCOPED_TRACE(testing::Message() << file.path().filename() << " fill " << fill << " rcm "
-                                        << (ordering == Ordering::rcm));
+        SCOPED_TRACE(testing::Message() << name << " fill " << fill << " " << word(ordering));
         expect_host_bits(A, with_fill(fill, ordering));
       }
     }
-  }
+  });
   EXPECT_GT(seen, 0);
 }
 

@@ -5,16 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <random>
 
 #include "echelon/krylov/auto_solve.hpp"
-#include "echelon/problem/matrix_market.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"
+#include "tests/gpu/real_matrices.hpp"
 #include "tests/gpu/same_factors.hpp"
 #include "tests/reference/random_matrix.hpp"
 
@@ -71,9 +69,7 @@ TEST_F(FixedPointGpu, GridsOnWhichOnlyTheDiagonalChangesAndOthers) {
 }
 
 TEST_F(FixedPointGpu, EmptyTrianglesAndDisconnectedRows) {
-  const Rows diagonal = {{0}, {1}, {2}}, islands = {{0, 2}, {1}, {0, 2}, {3, 4}, {3, 4}, {5}};
-  const Rows lower = {{0}, {0, 1}, {1, 2}, {0, 3}}, upper = {{0, 1, 3}, {1, 2}, {2, 3}, {3}};
-  for (const Rows& rows : {diagonal, islands, lower, upper, Rows{}}) {
+  for (const Rows& rows : reference::odd_rows()) {
     for (const int b : {1, 2, 9}) {
       SCOPED_TRACE(testing::Message() << rows.size() << " rows, b " << b);
       expect_host_bits(reference::with_random_values<double>(rows, b, 5), swept(2));
@@ -103,14 +99,7 @@ TEST_F(FixedPointGpu, BadPivotsAndSweepsThatLeadAwayAreReportedAsOnTheHost) {
   for (int n = 0; n < 60 && !HasFailure(); ++n) {
     const int b = n % 2 == 0 ? 1 : 1 + n % 9;
     SCOPED_TRACE(testing::Message() << "case " << n << " b " << b);
-    auto A = reference::with_random_values<double>(reference::random_rows(80, 0.08, random(), n % 2 == 0), b, random(),
-                                                   n % 3 == 0 ? 0.02 : 1.2);
-    const auto values = A.values();
-    const auto some = [&] { return random() % values.size(); };
-    for (std::size_t zeros = 0; zeros < values.size() / 6; ++zeros) values[some()] = 0;
-    if (n % 5 == 1) values[some()] = 1e300;
-    if (n % 5 == 2) values[some()] = std::numeric_limits<double>::infinity();
-    if (n % 5 == 3) values[some()] = std::numeric_limits<double>::quiet_NaN();
+    const auto A = reference::spoiled_matrix(n, 80, b, random);
     for (const ShiftPolicy policy : {ShiftPolicy::none, ShiftPolicy::automatic, ShiftPolicy::value}) {
       IluOptions options = swept(3, n % 2);
       options.shift = policy;
@@ -167,20 +156,14 @@ TEST_F(FixedPointGpu, WholeSolvesTakeAsManyIterationsAsTheHosts) {
 }
 
 TEST_F(FixedPointGpuFull, RealMatrices) {
-  const char* data = std::getenv("ECHELON_DATA");
-  if (!data) GTEST_SKIP() << "ECHELON_DATA does not say where the matrices are";
-  int seen = 0;
-  for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(data) / "matrices")) {
-    if (file.path().string().find(".mtx") == std::string::npos) continue;
-    const auto A = read_matrix_market(file.path().string()).matrix;
-    if (!A.square()) continue;
-    ++seen;
+  if (!real_matrices()) GTEST_SKIP() << "ECHELON_DATA does not say where the matrices are";
+  const int seen = for_real_matrices([](const std::string& name, const BlockCsr<double>& A) {
     for (const Ordering ordering : {Ordering::natural, Ordering::colours}) {
-      SCOPED_TRACE(testing::Message() << file.path().filename() << " " << word(ordering));
+      SCOPED_TRACE(testing::Message() << name << " " << word(ordering));
       expect_host_bits(A, swept(3, 0, ordering));
       expect_host_bits(A, with_fill(0, ordering));
     }
-  }
+  });
   EXPECT_GT(seen, 0);
 }
 

@@ -18,7 +18,6 @@ namespace echelon {
 namespace {
 
 using FixedPointGpuThresholds = GpuTest;
-using Rows = std::vector<std::vector<std::int32_t>>;
 
 void expect_same(const DeviceParilut& found, const Ilu<double>& host, std::int64_t n) {
   expect_same_report(found.report(), host.report());
@@ -90,10 +89,9 @@ TEST_F(FixedPointGpuThresholds, GridsWithAndWithoutTies) {
 }
 
 TEST_F(FixedPointGpuThresholds, EmptyTrianglesMissingDiagonalsAndDisconnectedRows) {
-  const Rows diagonal = {{0}, {1}, {2}}, islands = {{0, 2}, {1}, {0, 2}, {3, 4}, {3, 4}, {5}};
-  const Rows lower = {{0}, {0, 1}, {1, 2}, {0, 3}}, upper = {{0, 1, 3}, {1, 2}, {2, 3}, {3}};
-  const Rows holes = {{1}, {0, 1, 2}, {1}, {}, {0, 4}};
-  for (const Rows& rows : {diagonal, islands, lower, upper, holes, Rows{}}) {
+  auto odd = reference::odd_rows();
+  odd.push_back(reference::rows_with_holes);
+  for (const auto& rows : odd) {
     SCOPED_TRACE(rows.size());
     expect_the_hosts(reference::with_random_values<double>(rows, 1, 5), {.factor_sweeps = 2}, false);
   }
@@ -103,14 +101,7 @@ TEST_F(FixedPointGpuThresholds, BadPivotsAreReportedAsOnTheHost) {
   std::mt19937_64 random(4);
   for (int n = 0; n < 40 && !HasFailure(); ++n) {
     SCOPED_TRACE(testing::Message() << "case " << n);
-    auto A = reference::with_random_values<double>(reference::random_rows(80, 0.08, random(), n % 2 == 0), 1, random(),
-                                                   n % 3 == 0 ? 0.02 : 1.2);
-    const auto values = A.values();
-    const auto some = [&] { return random() % values.size(); };
-    for (std::size_t zeros = 0; zeros < values.size() / 6; ++zeros) values[some()] = 0;
-    if (n % 5 == 1) values[some()] = 1e300;
-    if (n % 5 == 2) values[some()] = std::numeric_limits<double>::infinity();
-    if (n % 5 == 3) values[some()] = std::numeric_limits<double>::quiet_NaN();
+    const auto A = reference::spoiled_matrix(n, 80, 1, random);
     for (const ShiftPolicy policy : {ShiftPolicy::none, ShiftPolicy::automatic, ShiftPolicy::value}) {
       expect_the_hosts(A, {.shift = policy, .shift_value = policy == ShiftPolicy::value ? 0.5 : 0, .factor_sweeps = 2},
                        false);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "echelon/matrix/block_csr.hpp"
@@ -50,5 +52,32 @@ inline std::vector<std::vector<std::int32_t>> random_rows(std::int32_t n, double
   }
   return rows;
 }
+
+/// Zeros, and by turns of n something huge, infinite or not a number.
+inline void spoil(int n, std::span<double> values, std::mt19937_64& random) {
+  const auto some = [&] { return random() % values.size(); };
+  for (std::size_t zeros = 0; zeros < values.size() / 6; ++zeros) values[some()] = 0;
+  if (n % 5 == 1) values[some()] = 1e300;
+  if (n % 5 == 2) values[some()] = std::numeric_limits<double>::infinity();
+  if (n % 5 == 3) values[some()] = std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Number n of matrices that break factorizations down: weak or missing diagonals, and spoiled.
+inline BlockCsr<double> spoiled_matrix(int n, std::int32_t rows, int block, std::mt19937_64& random) {
+  const auto pattern = random_rows(rows, 0.08, random(), n % 2 == 0);
+  auto A = with_random_values<double>(pattern, block, random(), n % 3 == 0 ? 0.02 : 1.2);
+  spoil(n, A.values(), random);
+  return A;
+}
+
+/// Patterns with full diagonals whose triangles are empty or fall apart, one without rows among them.
+inline std::vector<std::vector<std::vector<std::int32_t>>> odd_rows() {
+  return {{{0}, {1}, {2}},
+          {{0, 2}, {1}, {0, 2}, {3, 4}, {3, 4}, {5}},
+          {{0}, {0, 1}, {1, 2}, {0, 3}},
+          {{0, 1, 3}, {1, 2}, {2, 3}, {3}},
+          {}};
+}
+inline const std::vector<std::vector<std::int32_t>> rows_with_holes = {{1}, {0, 1, 2}, {1}, {}, {0, 4}};
 
 }  // namespace echelon::reference
