@@ -19,11 +19,10 @@
 #include "echelon/factor/device_pattern_view.hpp"
 #include "echelon/factor/device_triangles.hpp"
 #include "echelon/factor/row_factor_view.hpp"
+#include "echelon/precond/device_factored_solve.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/report/timer.hpp"
 #include "echelon/schedule/colouring.hpp"
-#include "echelon/sweep/device_iterations.hpp"
-#include "echelon/sweep/row_sweeps.hpp"
 
 namespace echelon {
 namespace {
@@ -92,9 +91,7 @@ struct DeviceBlockIlu::Impl {
   std::optional<DeviceFixedPoint> fixed_point;
   FixedPointOutcome swept;
   PivotLog log;
-  RowSweeps sweeps;
-  DeviceIterations iterations;
-  bool iterates = false;
+  DeviceFactoredSolve solve;
   FactorReport report;
 
   Impl(const BlockCsr<double>& A, const IluOptions& options_, bool positive_)
@@ -107,8 +104,8 @@ struct DeviceBlockIlu::Impl {
         title(fmt::format("{}{}({})", options.factor_sweeps > 0 ? "Par" : "", positive ? "IC" : "ILU", options.fill)) {
     make_pattern(A);
     prepare_factorization();
-    sweeps = RowSweeps(sweep_view(lower, true, block, lower.values, inverse_diagonal, order),
-                       sweep_view(upper, false, block, upper.values, inverse_diagonal, order), device, patience_seconds);
+    solve = DeviceFactoredSolve(device, rows * block);
+    solve.place({lower, lower.values, order}, {upper, upper.values, order}, inverse_diagonal, block);
     describe();
     // Waits for the device, so that the time of all this is known.
     fingerprint = pattern_kernels()->fingerprint(device.index, pattern_of(A), entries_of_A);
@@ -219,7 +216,7 @@ struct DeviceBlockIlu::Impl {
     report.schedule = lower.tickets.empty() ? "rows in order" : "rows by depth";
     report.bytes = lower.bytes() + upper.bytes() + inverse_diagonal.bytes() + order.bytes() + position.bytes() +
                    sums.bytes() + scale.bytes() + nonfinite.bytes() + finished.bytes() + status.bytes() + scratch.bytes() +
-                   sweeps.bytes() + (fixed_point ? fixed_point->bytes() : 0);
+                   solve.bytes() + (fixed_point ? fixed_point->bytes() : 0);
     report.bad_pivots.reserve(PivotLog::kept);
   }
 
@@ -243,27 +240,8 @@ struct DeviceBlockIlu::Impl {
         },
         [&] { return growth(); }, report);
     if (fixed_point) swept.tell(title, options.factor_sweeps, "fixed-point sweeps", log, report);
-    choose_sweeps();
+    solve.choose(options.trisolve, report);
     report.numeric_seconds = timer.seconds();
-  }
-
-  /// Exact sweeps, or an iteration that was asked for and is expected to converge.
-  void choose_sweeps() {
-    const auto stored = [](const FactorTriangle& one) { return StoredTriangle{&one.start, &one.distance, &one.values}; };
-    const std::int32_t* permuted = order_or_null(order);
-    const StoredFactors factors{rows, block, stored(lower), stored(upper), &inverse_diagonal, {permuted, permuted}};
-    report.bytes -= iterations.bytes();
-    iterates = iterations.prepare(factors, options.trisolve, report);
-    report.bytes += iterations.bytes();
-    report.kernel = iterates ? iterations.kernel() : row_kernel_name(block);
-  }
-
-  void apply(const double* r, double* z) {
-    if (iterates) {
-      iterations.apply(r, z);
-    } else {
-      sweeps.apply(r, z);
-    }
   }
 
   void sweep_to_fixed_point() {
@@ -295,16 +273,6 @@ struct DeviceBlockIlu::Impl {
     if (block == 1) swept.inverse_bound = bounds_in(found).of_inverse();
   }
 
-  /// Throws when there is nothing to apply, or not to this vector.
-  void require_applicable(const Vector<double>& v, const char* what) const {
-    if (!report.ok) throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + report.message);
-    if (v.device() != device) {
-      throw Error(ErrorCode::device,
-                  fmt::format("mixing places: factors on {}, the {} on {}", device.name(), what, v.device().name()));
-    }
-    if (v.size() != rows * block) throw_size_mismatch(what, v.size(), rows * block);
-  }
-
   /// ‖(LU)⁻¹ e‖∞·‖A‖∞, or a bound that says enough.
   double growth() {
     if (rows == 0) return 0;
@@ -315,12 +283,12 @@ struct DeviceBlockIlu::Impl {
   double inverse_growth() {
     if (fixed_point) {
       cuda_backend()->fill(device.index, sums.data(), sums.size(), 1);
-      sweeps.apply(sums.data(), sums.data());
+      solve.sweeps.apply(sums.data(), sums.data());
     } else {
-      sweeps.upper(sums.data(), sums.data());
+      solve.sweeps.upper(sums.data(), sums.data());
     }
     const double largest = cuda_backend()->largest(device.index, sums.data(), sums.size());
-    sweeps.check();
+    solve.sweeps.check();
     return std::isfinite(largest) ? largest : std::numeric_limits<double>::infinity();
   }
 };
@@ -335,35 +303,23 @@ DeviceBlockIlu::DeviceBlockIlu(DeviceBlockIlu&&) noexcept = default;
 DeviceBlockIlu& DeviceBlockIlu::operator=(DeviceBlockIlu&&) noexcept = default;
 DeviceBlockIlu::~DeviceBlockIlu() = default;
 
-void DeviceBlockIlu::apply(const Vector<double>& r, Vector<double>& z) const {
-  impl_->require_applicable(r, "right-hand side of an ILU");
-  impl_->require_applicable(z, "result of an ILU");
-  impl_->apply(r.data(), z.data());
-}
+void DeviceBlockIlu::apply(const Vector<double>& r, Vector<double>& z) const { impl_->solve.apply(impl_->report, r, z); }
 
 void DeviceBlockIlu::apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) const {
-  require_as_many(r.size(), z.size());
-  for (std::size_t k = 0; k < r.size(); ++k) {
-    impl_->require_applicable(r[k], "right-hand side of an ILU");
-    impl_->require_applicable(z[k], "result of an ILU");
-  }
-  if (!impl_->iterates) return impl_->sweeps.apply_many(r, z);
-  for (std::size_t k = 0; k < r.size(); ++k) impl_->apply(r[k].data(), z[k].data());
+  impl_->solve.apply_many(impl_->report, r, z);
 }
 
 void DeviceBlockIlu::lower(const Vector<double>& r) const {
-  impl_->require_applicable(r, "right-hand side of an ILU");
-  impl_->sweeps.lower(r.data());
+  impl_->solve.require_applicable(impl_->report, r, "right-hand side of an ILU");
+  impl_->solve.sweeps.lower(r.data());
 }
 
 void DeviceBlockIlu::upper(Vector<double>& z) const {
-  impl_->require_applicable(z, "result of an ILU");
-  impl_->sweeps.upper(z.data());
+  impl_->solve.require_applicable(impl_->report, z, "result of an ILU");
+  impl_->solve.sweeps.upper(z.data());
 }
 
-void DeviceBlockIlu::settle() const {
-  if (impl_->report.ok) impl_->sweeps.check();
-}
+void DeviceBlockIlu::settle() const { impl_->solve.settle(impl_->report); }
 
 const FactorReport& DeviceBlockIlu::report() const { return impl_->report; }
 
@@ -391,6 +347,6 @@ void DeviceBlockIlu::leave_out_of_factorization(int rows, double seconds) {
   impl_->factor_view.patience = static_cast<std::int64_t>(seconds * 1e9);
 }
 
-void DeviceBlockIlu::leave_out_of_sweep(int tickets, double seconds) { impl_->sweeps.leave_out(tickets, seconds); }
+void DeviceBlockIlu::leave_out_of_sweep(int tickets, double seconds) { impl_->solve.sweeps.leave_out(tickets, seconds); }
 
 }  // namespace echelon

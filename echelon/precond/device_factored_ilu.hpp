@@ -4,9 +4,8 @@
 #pragma once
 
 #include "echelon/factor/device_triangles.hpp"
+#include "echelon/precond/device_factored_solve.hpp"
 #include "echelon/precond/ilu.hpp"
-#include "echelon/sweep/device_iterations.hpp"
-#include "echelon/sweep/row_sweeps.hpp"
 
 namespace echelon {
 
@@ -30,18 +29,10 @@ class DeviceFactoredIlu final : public Preconditioner<double> {
     Array<double> values;
     Array<std::int32_t> order;  // elimination position → the user's; empty when natural
   };
-  void require_applicable(const Vector<double>& v, const char* what) const;
-  void choose_sweeps(const TrisolveOptions& trisolve);
-  void apply(const double* r, double* z) const;
 
-  Device device_;
-  std::int64_t rows_ = 0;
-  int block_ = 1;
   OnDevice lower_, upper_;
   Array<double> inverse_diagonal_;
-  mutable RowSweeps sweeps_;
-  mutable DeviceIterations iterations_;
-  bool iterates_ = false;
+  mutable DeviceFactoredSolve solve_;
   FactorReport report_;
 };
 

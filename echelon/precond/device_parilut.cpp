@@ -16,16 +16,13 @@
 #include "echelon/factor/device_fixed_point.hpp"
 #include "echelon/factor/device_pattern_view.hpp"
 #include "echelon/factor/device_threshold.hpp"
+#include "echelon/precond/device_factored_solve.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/report/timer.hpp"
 #include "echelon/schedule/colouring.hpp"
-#include "echelon/sweep/device_iterations.hpp"
-#include "echelon/sweep/row_sweeps.hpp"
 
 namespace echelon {
 namespace {
-
-constexpr double patience_seconds = 20;
 
 const BlockCsr<double>& checked(const BlockCsr<double>& A, const IluOptions& options) {
   check_options(options);
@@ -52,9 +49,7 @@ struct DeviceParilut::Impl {
   DeviceTriangle lower, upper;
   Array<double> lower_values, upper_values, inverse_diagonal;
   Array<double> sums;  // of the rows of A, and then a vector for the estimate of growth
-  RowSweeps sweeps;
-  std::optional<DeviceIterations> iterations;  // of a pattern, which every factorization finds anew
-  bool iterates = false;
+  DeviceFactoredSolve solve;
   ThresholdOutcome outcome;
   PivotLog log;
   FactorReport report;
@@ -65,7 +60,8 @@ struct DeviceParilut::Impl {
         device(A.device()),
         rows(A.rows()),
         title(symmetric ? "ParICT" : "ParILUT"),
-        sums(rows, device) {
+        sums(rows, device),
+        solve(device, rows) {
     if (options.factor_sweeps == 0) options.factor_sweeps = default_sweeps;
     if (natural()) return;
     const Timer timer;
@@ -117,7 +113,7 @@ struct DeviceParilut::Impl {
         },
         [&] { return rows == 0 ? 0 : outcome.growth([this] { return inverse_growth(); }); }, report);
     describe(A);
-    choose_sweeps();
+    solve.choose(options.trisolve, report);
     report.numeric_seconds = timer.seconds();
   }
 
@@ -154,38 +150,16 @@ struct DeviceParilut::Impl {
     DeviceTriangles made = cut_on_device(whole.view(), entries, options.schedule, device);
     lower = std::move(made.lower);
     upper = std::move(made.upper);
-    sweeps = RowSweeps(sweep_view(lower, true, 1, lower_values, inverse_diagonal, order_there),
-                       sweep_view(upper, false, 1, upper_values, inverse_diagonal, order_there), device, patience_seconds);
+    solve.place({lower, lower_values, order_there}, {upper, upper_values, order_there}, inverse_diagonal, 1);
   }
 
   /// ‖(LU)⁻¹ e‖∞
   double inverse_growth() {
     cuda_backend()->fill(device.index, sums.data(), rows, 1);
-    sweeps.apply(sums.data(), sums.data());
+    solve.sweeps.apply(sums.data(), sums.data());
     const double largest = cuda_backend()->largest(device.index, sums.data(), rows);
-    sweeps.check();
+    solve.sweeps.check();
     return std::isfinite(largest) ? largest : std::numeric_limits<double>::infinity();
-  }
-
-  /// Exact sweeps, or an iteration that was asked for and is expected to converge.
-  void choose_sweeps() {
-    const std::int32_t* permuted_by = order_or_null(order_there);
-    const StoredTriangle below{&lower.start, &lower.distance, &lower_values},
-        above{&upper.start, &upper.distance, &upper_values};
-    iterations.emplace();
-    iterates = rows > 0 && iterations->prepare({rows, 1, below, above, &inverse_diagonal, {permuted_by, permuted_by}},
-                                               options.trisolve, report);
-    report.bytes += iterations->bytes();
-    report.kernel = iterates ? iterations->kernel() : row_kernel_name(1);
-  }
-
-  void apply(const double* r, double* z) {
-    if (rows == 0) return;
-    if (iterates) {
-      iterations->apply(r, z);
-    } else {
-      sweeps.apply(r, z);
-    }
   }
 
   void describe(const BlockCsr<double>& A) {
@@ -197,21 +171,11 @@ struct DeviceParilut::Impl {
     const auto stored = static_cast<double>(lower.distance.size() + upper.distance.size() + rows);
     report.fill_ratio = A.blocks() > 0 ? stored / static_cast<double>(A.blocks()) : 1;
     report.bytes = lower.bytes() + upper.bytes() + lower_values.bytes() + upper_values.bytes() + inverse_diagonal.bytes() +
-                   order.bytes() + order_there.bytes() + sums.bytes() + sweeps.bytes();
+                   order.bytes() + order_there.bytes() + sums.bytes() + solve.bytes();
     report.factor_sweeps = options.factor_sweeps;
     report.fill_limit = options.fill_limit;
     report.threshold = std::min(outcome.lower_threshold, outcome.upper_threshold);
     outcome.tell(title, options.factor_sweeps, "rounds of fixed-point sweeps", log, report);
-  }
-
-  /// Throws when there is nothing to apply, or not to this vector.
-  void require_applicable(const Vector<double>& v, const char* what) const {
-    if (!report.ok) throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + report.message);
-    if (v.device() != device) {
-      throw Error(ErrorCode::device,
-                  fmt::format("mixing places: factors on {}, the {} on {}", device.name(), what, v.device().name()));
-    }
-    if (v.size() != rows) throw_size_mismatch(what, v.size(), rows);
   }
 };
 
@@ -223,25 +187,13 @@ DeviceParilut::DeviceParilut(DeviceParilut&&) noexcept = default;
 DeviceParilut& DeviceParilut::operator=(DeviceParilut&&) noexcept = default;
 DeviceParilut::~DeviceParilut() = default;
 
-void DeviceParilut::apply(const Vector<double>& r, Vector<double>& z) const {
-  impl_->require_applicable(r, "right-hand side of an ILU");
-  impl_->require_applicable(z, "result of an ILU");
-  impl_->apply(r.data(), z.data());
-}
+void DeviceParilut::apply(const Vector<double>& r, Vector<double>& z) const { impl_->solve.apply(impl_->report, r, z); }
 
 void DeviceParilut::apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z) const {
-  require_as_many(r.size(), z.size());
-  for (std::size_t k = 0; k < r.size(); ++k) {
-    impl_->require_applicable(r[k], "right-hand side of an ILU");
-    impl_->require_applicable(z[k], "result of an ILU");
-  }
-  if (impl_->rows > 0 && !impl_->iterates) return impl_->sweeps.apply_many(r, z);
-  for (std::size_t k = 0; k < r.size(); ++k) impl_->apply(r[k].data(), z[k].data());
+  impl_->solve.apply_many(impl_->report, r, z);
 }
 
-void DeviceParilut::settle() const {
-  if (impl_->report.ok && impl_->rows > 0) impl_->sweeps.check();
-}
+void DeviceParilut::settle() const { impl_->solve.settle(impl_->report); }
 
 const FactorReport& DeviceParilut::report() const { return impl_->report; }
 
