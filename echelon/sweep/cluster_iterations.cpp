@@ -12,7 +12,7 @@ namespace {
 constexpr int warp = 32;
 /// So many load the pieces, though blocks of rows give work to fewer.
 constexpr int least_threads = 256;
-constexpr int held_widths[] = {4, 8, 10, 16};
+constexpr int held_widths[] = {4, 8, 10, 13, 16};
 
 int whole_warps(std::int64_t threads) { return static_cast<int>((threads + warp - 1) / warp * warp); }
 
@@ -44,14 +44,16 @@ bool ClusterIterations::plan(const Triangles<double>& factors, const TrisolveOpt
   };
   int most = ClusterView::most_ctas;
   const auto has_room = [&](int ctas) {
-    if (piece(ctas) * factors.block > static_cast<std::int64_t>(ClusterPlace::position_mask)) return false;
+    if (piece(ctas) * factors.block > static_cast<std::int64_t>(ClusterSend::index_mask)) return false;
     set_sizes(ClusterForm::streamed, ctas, static_cast<int>(piece(ctas)));
     return launches.can_cluster(device.index, view_);
   };
   while (most > 1 && !has_room(most)) most /= 2;
   if (!has_room(most)) return false;
   longest_row_ = std::max(longest_row(factors.lower), longest_row(factors.upper));
-  const auto ctas_of_threads = static_cast<unsigned>((factors.rows * factors.block + 1023) / 1024);
+  const std::int64_t threads = ClusterView::most_threads(factors.block);
+  const std::int64_t rows_at_once = (factors.rows + options.rows_a_block - 1) / options.rows_a_block * factors.block;
+  const auto ctas_of_threads = static_cast<unsigned>((rows_at_once + threads - 1) / threads);
   const int first = std::min(most, static_cast<int>(std::bit_ceil(ctas_of_threads)));
   for (const ClusterForm form : {ClusterForm::held, ClusterForm::resident}) {
     for (int ctas = first; ctas <= most; ctas *= 2) {
@@ -89,6 +91,8 @@ void ClusterIterations::set_sizes(ClusterForm form, int ctas, int piece) {
   needs.piece = piece;
   needs.slices_a_piece = lower.slices_a_piece;
   needs.entries = std::max(lower.longest_piece(), upper.longest_piece());
+  needs.borrowed = std::max(lower.most_borrowed, upper.most_borrowed);
+  needs.sends = std::max(lower.most_sends(), upper.most_sends());
   needs.sums = view_.block > 1;
   needs.total = view_.kind == IterationKind::neumann;
   needs.inverse_diagonal = true;  // of U
@@ -123,6 +127,8 @@ void ClusterIterations::load(const IteratedTriangle<double>& prepared, Side& sid
   triangle.slices = put(side.slices, side.tables.slices, device_);
   triangle.entries = put(side.entries, side.tables.entries, device_);
   triangle.places = put(side.places, side.tables.places, device_);
+  triangle.send_start = put(side.send_start, side.tables.send_start, device_);
+  triangle.sends = put(side.sends, side.tables.sends, device_);
   set_size(side.packed, side.tables.source.size() * size, Device::host());
   pack_values(side.tables, swept.block, swept.values, side.packed);
   triangle.values = put(side.values, side.packed, device_);
@@ -149,8 +155,8 @@ std::int64_t ClusterIterations::bytes() const {
   std::int64_t sum = between_.bytes();
   for (const Side& side : sides_) {
     sum += side.first_entry.bytes() + side.slices.bytes() + side.entries.bytes() + side.places.bytes() +
-           side.values.bytes() + side.inverse_diagonal.bytes() + side.diagonal.bytes() + side.row_scale.bytes() +
-           side.column_scale.bytes();
+           side.send_start.bytes() + side.sends.bytes() + side.values.bytes() + side.inverse_diagonal.bytes() +
+           side.diagonal.bytes() + side.row_scale.bytes() + side.column_scale.bytes();
   }
   return sum;
 }

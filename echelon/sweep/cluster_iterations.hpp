@@ -29,7 +29,7 @@ class ClusterIterations {
   struct Side {
     ClusterTables tables;  // on the host
     Array<std::int64_t> first_entry;
-    Array<std::uint32_t> slices, entries, places;
+    Array<std::uint32_t> slices, entries, places, send_start, sends;
     Array<double> packed, values, inverse_diagonal, diagonal, row_scale, column_scale;
   };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace echelon {
 namespace {
@@ -38,18 +39,51 @@ ClusterTables::ClusterTables(const TriangleView<double>& view, int ctas, int row
   }
   places = Array<std::uint32_t>(first_entry[ctas], 0u);
   source = Array<std::int64_t>(first_entry[ctas], std::int64_t{-1});
+  struct Loan {
+    std::int64_t row;
+    std::uint32_t send;
+  };
+  std::vector<Loan> loans;
+  std::vector<std::int64_t> taken_by(static_cast<std::size_t>(triangle.rows), -1);  // the last CTA that borrowed it
+  std::vector<std::uint32_t> index(static_cast<std::size_t>(triangle.rows), 0u);    // and where
+  std::int64_t borrower = -1;
+  int borrowed = 0;
   for (std::int64_t s = 0; s < triangle.rows; ++s) {
     const std::int64_t cta = s / piece, l = s % piece, of_slice = slices[cta * (slices_a_piece + 1) + l / slice];
     const std::int64_t first = first_entry[cta] + of_slice + l % slice;
+    if (cta != borrower) borrower = cta, borrowed = 0;
     for (std::int64_t e = 0; e < std::int64_t{entries[s]}; ++e) {
       const std::int64_t p = view.lower ? triangle.start[s] + e : triangle.start[s + 1] - 1 - e;
-      const std::int64_t distance = distance_at(triangle, p), from = s - distance, owner = from / piece;
-      const auto owner_bits = owner == cta ? 0u : static_cast<std::uint32_t>(owner + 1) << ClusterPlace::owner_shift;
-      places[first + e * slice] = static_cast<std::uint32_t>(from % piece) | owner_bits |
+      const std::int64_t distance = distance_at(triangle, p), from = s - distance;
+      const auto at = static_cast<std::size_t>(from);
+      if (from / piece != cta && taken_by[at] != cta) {
+        taken_by[at] = cta;
+        index[at] = static_cast<std::uint32_t>(piece + borrowed);
+        most_borrowed = std::max(most_borrowed, ++borrowed);
+        loans.push_back({from, static_cast<std::uint32_t>(cta) << ClusterSend::cta_shift | index[at]});
+      }
+      places[first + e * slice] = (from / piece == cta ? static_cast<std::uint32_t>(from % piece) : index[at]) |
                                   (distance <= s % rows_a_block ? ClusterPlace::current : 0u);
       source[first + e * slice] = p;
     }
   }
+  std::stable_sort(loans.begin(), loans.end(), [](const Loan& one, const Loan& other) { return one.row < other.row; });
+  send_start = Array<std::uint32_t>(triangle.rows + 1, 0u);
+  sends = Array<std::uint32_t>(static_cast<std::int64_t>(loans.size()), 0u);
+  for (std::size_t n = 0; n < loans.size(); ++n) {
+    ++send_start[loans[n].row + 1];
+    sends[static_cast<std::int64_t>(n)] = loans[n].send;
+  }
+  for (std::int64_t s = 0; s < triangle.rows; ++s) send_start[s + 1] += send_start[s];
+}
+
+std::int64_t ClusterTables::most_sends() const {
+  const std::int64_t rows = send_start.size() - 1;
+  std::int64_t most = 0;
+  for (std::int64_t begin = 0; begin < rows; begin += piece) {
+    most = std::max(most, std::int64_t{send_start[std::min(begin + piece, rows)]} - send_start[begin]);
+  }
+  return most;
 }
 
 std::int64_t ClusterTables::longest_piece() const {
@@ -90,7 +124,9 @@ ClusterLayout cluster_layout(const ClusterNeeds& needs) {
   };
   const bool resident = needs.form == ClusterForm::resident, held = needs.form == ClusterForm::held;
   ClusterLayout at;
-  for (int& iterate : at.iterates) iterate = take(true, 8 * scalars);
+  const std::int64_t kept = std::int64_t{needs.piece} + needs.borrowed + 1;
+  for (int& iterate : at.iterates) iterate = take(true, 8 * kept * needs.block);
+  at.zero = static_cast<int>(kept - 1);
   at.right = take(!held, 8 * scalars);
   at.total = take(needs.total && !held, 8 * scalars);
   at.sums = take(needs.sums, 8 * scalars);
@@ -100,6 +136,8 @@ ClusterLayout cluster_layout(const ClusterNeeds& needs) {
   at.places = take(resident, 4 * needs.entries);
   at.entries = take(resident, 4 * std::int64_t{needs.piece});
   at.slices = take(resident, 4 * (std::int64_t{needs.slices_a_piece} + 1));
+  at.send_start = take(resident, 4 * (std::int64_t{needs.piece} + 1));
+  at.sends = take(resident, 4 * needs.sends);
   at.bytes = static_cast<int>(end);
   return at;
 }

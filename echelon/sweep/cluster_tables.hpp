@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A triangle as iterated_cluster.inl reads it: cut into pieces of consecutive sweep positions, the entries of a piece in the
-// order of its rows' chains, scalars in slices of 32 rows, each with the place of its x. Made on the host from the pattern,
-// once; values are packed anew when they change. cluster_layout says what shared memory a CTA needs.
+// order of its rows' chains, scalars in slices of 32 rows, each with the place of its x: the piece's own, or borrowed, which
+// then the owner sends to it in every sweep, once however many rows read it. Made on the host from the pattern, once; values
+// are packed anew when they change. cluster_layout says what shared memory a CTA needs.
 #pragma once
 
 #include "echelon/factor/triangle_view.hpp"
@@ -11,8 +12,9 @@ namespace echelon {
 
 struct ClusterTables {
   int piece = 0, slices_a_piece = 0;
+  int most_borrowed = 0;  // rows, of a CTA
   Array<std::int64_t> first_entry;
-  Array<std::uint32_t> slices, entries, places;
+  Array<std::uint32_t> slices, entries, places, send_start, sends;
   Array<std::int64_t> source;  // of a packed entry: its place in the triangle, −1 for padding
 
   ClusterTables() = default;
@@ -20,8 +22,10 @@ struct ClusterTables {
   ClusterTables(const TriangleView<double>& triangle, int ctas, int rows_a_block);
 
   std::int64_t longest_piece() const;  // in entries, padding included
+  std::int64_t most_sends() const;     // of a CTA
   std::int64_t bytes() const {
-    return first_entry.bytes() + slices.bytes() + entries.bytes() + places.bytes() + source.bytes();
+    return first_entry.bytes() + slices.bytes() + entries.bytes() + places.bytes() + send_start.bytes() + sends.bytes() +
+           source.bytes();
   }
 };
 
@@ -33,8 +37,8 @@ void pack_diagonal(std::int64_t rows, int block, bool lower, const double* diago
 /// What decides about the arrays in shared memory.
 struct ClusterNeeds {
   int block = 1;
-  int piece = 0, slices_a_piece = 0;  // the larger of both triangles'
-  std::int64_t entries = 0;
+  int piece = 0, slices_a_piece = 0, borrowed = 0;  // the larger of both triangles'
+  std::int64_t entries = 0, sends = 0;
   bool sums = false, total = false, inverse_diagonal = false, diagonal = false;
   ClusterForm form = ClusterForm::streamed;
 };

@@ -26,21 +26,27 @@ struct IterationCopy {
   double* to = nullptr;
 };
 
-/// Where a row's x is: the position in its owner's piece; the owner plus one, 0 for the piece itself; and whether it belongs
-/// to the same block of rows, so that the iterate of this sweep is meant.
+/// Where a row's x is in the CTA's own iterates, and whether it belongs to the same block of rows, so that the iterate of
+/// this sweep is meant.
 struct ClusterPlace {
-  static constexpr unsigned owner_shift = 24, position_mask = (1u << owner_shift) - 1, owner_mask = 0x7f, current = 1u << 31;
+  static constexpr unsigned current = 1u << 31, index_mask = current - 1;
+};
+
+/// Where a row's x is put besides its own place: a CTA that reads it, and where that one keeps it.
+struct ClusterSend {
+  static constexpr unsigned cta_shift = 24, index_mask = (1u << cta_shift) - 1;
 };
 
 /// Where a sweep reads the factor: held by its threads in registers, a scalar row each; resident in shared memory, a piece a
 /// CTA; or streamed from device memory, which then means the second-level cache.
 enum class ClusterForm { held, resident, streamed };
 
-/// Offsets of the arrays in a CTA's shared memory, in bytes. Those from `inverse_diagonal` on are of resident pieces; rows
-/// that are held have the iterates only.
+/// Offsets of the arrays in a CTA's shared memory, in bytes. An iterate has the piece's rows, those that are borrowed from
+/// other CTAs, and a zero. Arrays from `inverse_diagonal` on are of resident pieces; rows that are held have the iterates
+/// only.
 struct ClusterLayout {
-  int iterates[2] = {}, right = 0, total = 0, sums = 0;
-  int inverse_diagonal = 0, diagonal = 0, values = 0, places = 0, entries = 0, slices = 0;
+  int iterates[2] = {}, zero = 0, right = 0, total = 0, sums = 0;  // zero: its index
+  int inverse_diagonal = 0, diagonal = 0, values = 0, places = 0, entries = 0, slices = 0, send_start = 0, sends = 0;
   int bytes = 0;
 };
 
@@ -54,6 +60,7 @@ struct ClusterTriangle {
   int sweeps = 0;
   const std::int64_t* first_entry = nullptr;  // of a CTA's piece, and the end
   const std::uint32_t *slices = nullptr, *entries = nullptr, *places = nullptr;
+  const std::uint32_t *send_start = nullptr, *sends = nullptr;  // by position, and the end
   const double* values = nullptr;
   const double *inverse_diagonal = nullptr, *diagonal = nullptr;  // by position; null: the identity
   const double *row_scale = nullptr, *column_scale = nullptr;     // by row; null: 1
@@ -62,9 +69,9 @@ struct ClusterTriangle {
 struct ClusterView {
   static constexpr int most_ctas = 16;
   ECHELON_FN static constexpr int most_threads(int block) { return block == 1 ? 1024 : 512; }
-  /// Whose rows are held: with 64 registers each, for rows of 10 entries 72 and of 16 128, nothing is spilled.
+  /// Whose rows are held: with 64 registers each, for rows of 10 entries 72, of 13 80 and of 16 128, nothing is spilled.
   ECHELON_FN static constexpr int most_holding_threads(int entries) {
-    return entries <= 8 ? 1024 : entries <= 10 ? 896 : 512;
+    return entries <= 8 ? 1024 : entries <= 10 ? 896 : entries <= 13 ? 768 : 512;
   }
 
   std::int64_t rows = 0;
@@ -72,7 +79,7 @@ struct ClusterView {
   int rows_a_block = 1;
   int ctas = 1, threads = 32;
   ClusterForm form = ClusterForm::streamed;
-  int held_entries = 0;  // of a row, when held: at least the longest's: 4, 8, 10 or 16
+  int held_entries = 0;  // of a row, when held: at least the longest's: 4, 8, 10, 13 or 16
   IterationKind kind = IterationKind::noncompact;
   double damping = 1;
   ClusterLayout layout;

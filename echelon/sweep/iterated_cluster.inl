@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // U⁻¹ L⁻¹ r by iteration in one launch of one cluster: each CTA has a piece of consecutive positions of a sweep, its
-// iterates in shared memory twice, and reads x of another's rows from that one's shared memory. Sweep k reads the iterate 1
-// − k mod 2 of all and writes the other of its own, so one cluster barrier a sweep is enough. Where the pieces of the factor
-// fit, they are loaded once. Row mathematics and Machine are those of iterated_threads.inl; remote(cta, offset) is a double
-// in another CTA's memory, cluster_barrier() waits for all and shows all that was written, device memory included.
+// iterates in shared memory twice, and beside them the x that it borrows: whoever computes one puts it where it is read,
+// since reading another's memory takes many times as long. Sweep k reads the iterate k mod 2 and writes the other, so one
+// cluster barrier a sweep is enough. Where the pieces of the factor fit, they are loaded once. Row mathematics and Machine
+// are those of iterated_threads.inl; put(cta, offset, x) writes to another CTA's memory, cluster_barrier() waits for all and
+// shows all that was written, device memory included.
 #pragma once
 
 #include "echelon/sweep/iterated_threads.inl"
@@ -15,20 +16,11 @@ ECHELON_FN S* in_memory(unsigned char* memory, int offset) {
   return reinterpret_cast<S*>(memory + offset);
 }
 
-/// x_c where `place` says: in the own memory or another CTA's, of the last iterate or of this sweep's.
-template <class Machine>
-ECHELON_FN double placed(const Machine& machine, unsigned char* memory, std::uint32_t place, int from, int to, int b,
-                         int c) {
-  const int position = static_cast<int>(place & ClusterPlace::position_mask);
-  const int offset = ((place & ClusterPlace::current) != 0 ? to : from) + 8 * (position * b + c);
-  const unsigned owner = place >> ClusterPlace::owner_shift & ClusterPlace::owner_mask;
-  return owner == 0 ? *in_memory<double>(memory, offset) : machine.remote(static_cast<int>(owner) - 1, offset);
-}
-
 /// What a CTA reads of its piece.
 struct ClusterPiece {
   const double *values, *inverse_diagonal, *diagonal;
-  const std::uint32_t *places, *entries, *slices;
+  const std::uint32_t *places, *entries, *slices, *send_start, *sends;
+  std::uint32_t first_send;  // where `sends` begins
 };
 
 ECHELON_FN std::int64_t piece_begin(const ClusterTriangle& T, int cta) { return std::int64_t{cta} * T.piece; }
@@ -47,7 +39,10 @@ ECHELON_FN ClusterPiece stored_piece(const ClusterView& v, const ClusterTriangle
           T.diagonal ? T.diagonal + begin * bb : nullptr,
           T.places + first,
           T.entries + begin,
-          T.slices + std::int64_t{cta} * (T.slices_a_piece + 1)};
+          T.slices + std::int64_t{cta} * (T.slices_a_piece + 1),
+          T.send_start + begin,
+          T.sends,
+          0};
 }
 
 template <int B, bool resident>
@@ -59,7 +54,10 @@ ECHELON_FN ClusterPiece piece_of(const ClusterView& v, const ClusterTriangle& T,
             T.diagonal ? in_memory<double>(memory, at.diagonal) : nullptr,
             in_memory<std::uint32_t>(memory, at.places),
             in_memory<std::uint32_t>(memory, at.entries),
-            in_memory<std::uint32_t>(memory, at.slices)};
+            in_memory<std::uint32_t>(memory, at.slices),
+            in_memory<std::uint32_t>(memory, at.send_start),
+            in_memory<std::uint32_t>(memory, at.sends),
+            *in_memory<std::uint32_t>(memory, at.send_start)};
   } else {
     return stored_piece<B>(v, T, cta);
   }
@@ -83,6 +81,10 @@ ECHELON_FN void take_piece(const ClusterView& v, const ClusterTriangle& T, Worke
   copy_shared(v, w, from.places, entries, in_memory<std::uint32_t>(memory, at.places));
   copy_shared(v, w, from.entries, rows, in_memory<std::uint32_t>(memory, at.entries));
   copy_shared(v, w, from.slices, T.slices_a_piece + 1, in_memory<std::uint32_t>(memory, at.slices));
+  if (rows == 0) return;
+  const std::uint32_t first = from.send_start[0], sends = from.send_start[rows] - first;
+  copy_shared(v, w, from.send_start, rows + 1, in_memory<std::uint32_t>(memory, at.send_start));
+  copy_shared(v, w, from.sends + first, sends, in_memory<std::uint32_t>(memory, at.sends));
 }
 
 /// Row of the factorization at a piece's row l.
@@ -107,15 +109,16 @@ ECHELON_FN void give_scalar(const ClusterView& v, bool lower, const ClusterTrian
   }
 }
 
-/// Zeros where blocks of rows begin, which read what they have not written yet.
+/// Zeros where blocks of rows begin, which read what nobody has written yet.
 template <int B>
 ECHELON_FN void take_right(const ClusterView& v, bool lower, const ClusterTriangle& T, Worker w, unsigned char* memory) {
   const int b = extent<B>(v.block), scalars = piece_rows(v, T, w.cta) * b;
   double *right = in_memory<double>(memory, v.layout.right), *first = in_memory<double>(memory, v.layout.iterates[0]);
   for (int n = w.thread; n < scalars; n += v.threads) {
     right[n] = right_scalar(v, lower, T, cluster_row(v, lower, T, w.cta, n / b), b, n % b);
-    if (v.rows_a_block > 1) first[n] = 0;
   }
+  if (v.rows_a_block == 1) return;
+  for (int n = w.thread; n < v.layout.zero * b; n += v.threads) first[n] = 0;
 }
 
 /// The iterate after the last sweep (Neumann: the sum of all).
@@ -135,12 +138,11 @@ class ClusterRow {
   static constexpr int slice = ClusterTriangle::rows_a_slice(B);
 
  public:
-  ECHELON_FN ClusterRow(const ClusterView& v, const ClusterPiece& piece, const Machine& machine, unsigned char* memory,
-                        int k, int l)
+  ECHELON_FN ClusterRow(const ClusterView& v, const ClusterPiece& piece, const Machine& machine, int cta, int k, int l)
       : v_(v),
         piece_(piece),
         machine_(machine),
-        memory_(memory),
+        memory_(machine.memory(cta)),
         from_(v.layout.iterates[k & 1]),
         to_(v.layout.iterates[1 - (k & 1)]),
         l_(l) {
@@ -151,7 +153,9 @@ class ClusterRow {
   ECHELON_FN unsigned entry(int e) const { return first_ + static_cast<unsigned>(e * slice); }
   ECHELON_FN const double* block(int e) const { return piece_.values + std::int64_t{entry(e)} * (size() * size()); }
   ECHELON_FN double x(int e, int c) const {
-    return placed(machine_, memory_, piece_.places[entry(e)], from_, to_, size(), c);
+    const std::uint32_t place = piece_.places[entry(e)];
+    const int index = static_cast<int>(place & ClusterPlace::index_mask);
+    return in_memory<double>(memory_, (place & ClusterPlace::current) != 0 ? to_ : from_)[index * size() + c];
   }
   ECHELON_FN double right(int r) const { return in_memory<double>(memory_, v_.layout.right)[at(r)]; }
   ECHELON_FN double old(int c) const { return in_memory<double>(memory_, from_)[at(c)]; }
@@ -162,7 +166,13 @@ class ClusterRow {
       double* total = in_memory<double>(memory_, v_.layout.total);
       total[at(r)] = first ? z : total[at(r)] + z;
     }
-    in_memory<double>(memory_, to_)[at(r)] = first ? v_.damping * z : next_scalar(v_.kind, v_.damping, z, old(r));
+    const double next = first ? v_.damping * z : next_scalar(v_.kind, v_.damping, z, old(r));
+    in_memory<double>(memory_, to_)[at(r)] = next;
+    for (std::uint32_t n = piece_.send_start[l_]; n < piece_.send_start[l_ + 1]; ++n) {
+      const std::uint32_t send = piece_.sends[n - piece_.first_send];
+      const int index = static_cast<int>(send & ClusterSend::index_mask);
+      machine_.put(static_cast<int>(send >> ClusterSend::cta_shift), to_ + 8 * (index * size() + r), next);
+    }
   }
 
  private:
@@ -197,7 +207,7 @@ ECHELON_FN void sweep_pieces(const ClusterView& v, const ClusterTriangle& T, int
       unsigned char* memory = machine.memory(w.cta);
       const ClusterPiece piece = piece_of<B, resident>(v, T, w.cta, memory);
       for_piece_rows<B>(v, T, w, step, [&](int l, int r, int slot) {
-        const ClusterRow<B, Machine> row(v, piece, machine, memory, k, l);
+        const ClusterRow<B, Machine> row(v, piece, machine, w.cta, k, l);
         const double sum = first ? row.right(r) : undivided<B>(row, v.kind, r);
         if (together) {
           in_memory<double>(memory, v.layout.sums)[slot] = sum;
@@ -213,7 +223,7 @@ ECHELON_FN void sweep_pieces(const ClusterView& v, const ClusterTriangle& T, int
         const ClusterPiece piece = piece_of<B, resident>(v, T, w.cta, memory);
         const double* sums = in_memory<double>(memory, v.layout.sums);
         for_piece_rows<B>(v, T, w, step, [&](int l, int r, int slot) {
-          const ClusterRow<B, Machine> row(v, piece, machine, memory, k, l);
+          const ClusterRow<B, Machine> row(v, piece, machine, w.cta, k, l);
           row.finish(first, r, product_component<B>(row.size(), row.inverse_diagonal(), r, sums + slot - r));
         });
       });

@@ -30,23 +30,29 @@ struct OwnState {
 
 /// The grid is one cluster.
 struct ClusterMachine : CtaMachine {
-  Address base = shared_address(iteration_memory);
+  __device__ explicit ClusterMachine(int ctas) : base(shared_address(iteration_memory)), alone(ctas == 1) {}
+
+  Address base;
 
   template <class State>
   __device__ __forceinline__ OwnState<State> states() const {
     return {};
   }
-  /// Not the aligned form: lanes may come one by one.
+  bool alone;  // a cluster of one CTA
+
   __device__ __forceinline__ void cluster_barrier() const {
-    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+    if (alone) {
+      cta_barrier();
+    } else {
+      __syncwarp();
+      asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+    }
   }
-  /// Volatile, so that it stays between the barriers; nothing else has to.
-  __device__ __forceinline__ double remote(int cta, int offset) const {
+  /// Volatile, so that it stays between the barriers.
+  __device__ __forceinline__ void put(int cta, int offset, double x) const {
     Address there;
-    double x;
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(base + static_cast<unsigned>(offset)), "r"(cta));
-    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(there));
-    return x;
+    asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(there), "d"(x) : "memory");
   }
 };
 

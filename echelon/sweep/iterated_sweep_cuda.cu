@@ -21,14 +21,14 @@ __global__ void __launch_bounds__(iteration_threads) iterated_sweep_kernel(const
 template <int B, bool resident>
 __global__ void __launch_bounds__(ClusterView::most_threads(B), 1)
     iterated_cluster_kernel(const __grid_constant__ ClusterView v) {
-  ClusterMachine machine;
+  ClusterMachine machine(v.ctas);
   iterate_in_cluster<B, resident>(v, machine);
 }
 
 template <int E>
 __global__ void __launch_bounds__(ClusterView::most_holding_threads(E), 1)
     iterated_held_kernel(const __grid_constant__ ClusterView v) {
-  ClusterMachine machine;
+  ClusterMachine machine(v.ctas);
   iterate_held_rows<E>(v, machine);
 }
 
@@ -82,6 +82,7 @@ ClusterKernel held_kernel(int entries) {
   return entries <= 4    ? device::iterated_held_kernel<4>
          : entries <= 8  ? device::iterated_held_kernel<8>
          : entries <= 10 ? device::iterated_held_kernel<10>
+         : entries <= 13 ? device::iterated_held_kernel<13>
                          : device::iterated_held_kernel<16>;
 }
 

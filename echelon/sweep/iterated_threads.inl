@@ -36,35 +36,43 @@ ECHELON_FN T product_component(int b, const T* A, int r, const T* x) {
   return y;
 }
 
-/// sum − Σ T_j x_j over a row's entries, the farthest column first; loads of four scalars are under way at once.
+/// sum − Σ T_j x_j over the entries [e, e + N) of a row; all loads are under way before the first is used.
+template <int B, int N, class Row>
+ECHELON_FN double chain_part(const Row& row, int e, int r, double sum) {
+  double a[N][B], x[N][B];
+#pragma unroll
+  for (int u = 0; u < N; ++u) {
+    const double* block = row.block(e + u);
+#pragma unroll
+    for (int c = 0; c < B; ++c) {
+      a[u][c] = block[c * B + r];
+      x[u][c] = row.x(e + u, c);
+    }
+  }
+#pragma unroll
+  for (int u = 0; u < N; ++u) {
+#pragma unroll
+    for (int c = 0; c < B; ++c) sum = fma(-a[u][c], x[u][c], sum);
+  }
+  return sum;
+}
+
+/// The same over all entries, the farthest column first.
 template <int B, class Row>
 ECHELON_FN double chain(const Row& row, int r, double sum) {
   const int n = row.entries();
   int e = 0;
-  if constexpr (B == 1) {
-    constexpr int at_once = 4;
-    for (; e + at_once <= n; e += at_once) {
-      double a[at_once], x[at_once];
-#pragma unroll
-      for (int u = 0; u < at_once; ++u) {
-        a[u] = row.block(e + u)[0];
-        x[u] = row.x(e + u, 0);
-      }
-#pragma unroll
-      for (int u = 0; u < at_once; ++u) sum = fma(-a[u], x[u], sum);
-    }
-  }
-  for (; e < n; ++e) {
-    if constexpr (B == 0) {
+  if constexpr (B == 0) {
+    for (; e < n; ++e) {
       sum = subtract_component<B>(
           row.size(), row.block(e), r, [&](int c) { return row.x(e, c); }, sum);
-    } else {
-      double x[B];
-#pragma unroll
-      for (int c = 0; c < B; ++c) x[c] = row.x(e, c);
-      sum = subtract_component<B>(
-          B, row.block(e), r, [&](int c) { return x[c]; }, sum);
     }
+  } else {
+    constexpr int at_once = B <= 4 ? 4 / B : 1;
+#pragma unroll 1
+    for (; e + at_once <= n; e += at_once) sum = chain_part<B, at_once>(row, e, r, sum);
+#pragma unroll 1
+    for (; at_once > 1 && e < n; ++e) sum = chain_part<B, 1>(row, e, r, sum);
   }
   return sum;
 }

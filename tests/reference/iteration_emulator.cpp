@@ -18,12 +18,6 @@ Array<unsigned char> fresh_memory(std::int64_t bytes) {
   return Array<unsigned char>(bytes, static_cast<unsigned char>(0xff));
 }
 
-double double_at(const Array<unsigned char>& memory, int offset) {
-  double x;
-  std::memcpy(&x, memory.data() + offset, sizeof x);
-  return x;
-}
-
 /// All threads of all CTAs, phase by phase.
 class PhaseMachine {
  public:
@@ -45,7 +39,7 @@ class PhaseMachine {
   unsigned char* memory(int cta) const {
     return const_cast<unsigned char*>(memories_[static_cast<std::size_t>(cta)].data());
   }
-  double remote(int cta, int offset) const { return double_at(memories_[static_cast<std::size_t>(cta)], offset); }
+  void put(int cta, int offset, double x) const { std::memcpy(memory(cta) + offset, &x, sizeof x); }
 
   template <class State>
   auto states() const {
@@ -87,7 +81,7 @@ class ThreadMachine {
   void cta_barrier() { cluster_.of_cta[static_cast<std::size_t>(own_.cta)]->arrive_and_wait(); }
   void cluster_barrier() { cluster_.of_all.arrive_and_wait(); }
   unsigned char* memory(int cta) const { return cluster_.memories[static_cast<std::size_t>(cta)].data(); }
-  double remote(int cta, int offset) const { return double_at(cluster_.memories[static_cast<std::size_t>(cta)], offset); }
+  void put(int cta, int offset, double x) const { std::memcpy(memory(cta) + offset, &x, sizeof x); }
   template <class State>
   auto states() const {
     struct One {
@@ -156,6 +150,7 @@ void run_cluster(const ClusterView& v, Machine& machine) {
     if (v.held_entries == 4) return iterate_held_rows<4>(v, machine);
     if (v.held_entries == 8) return iterate_held_rows<8>(v, machine);
     if (v.held_entries == 10) return iterate_held_rows<10>(v, machine);
+    if (v.held_entries == 13) return iterate_held_rows<13>(v, machine);
     return iterate_held_rows<16>(v, machine);
   }
   with_block(v.block, [&]<int B>() {

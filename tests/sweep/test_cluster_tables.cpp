@@ -14,17 +14,25 @@
 namespace echelon {
 namespace {
 
-/// Position of the row, of the x and whether the x is of this sweep.
-struct Decoded {
-  std::int64_t row, x;
-  bool current;
-  friend bool operator==(const Decoded&, const Decoded&) = default;
-};
-
-Decoded decoded(const ClusterTables& tables, int cta, std::int64_t row, std::uint32_t place) {
-  const std::uint32_t owner = place >> ClusterPlace::owner_shift & ClusterPlace::owner_mask;
-  const std::int64_t piece = owner == 0 ? cta : static_cast<std::int64_t>(owner) - 1;
-  return {row, piece * tables.piece + (place & ClusterPlace::position_mask), (place & ClusterPlace::current) != 0};
+/// Rows that a CTA has in its iterates: its own, and behind them those that are sent to it, each once.
+std::vector<std::vector<std::int64_t>> rows_in_iterates(const ClusterTables& tables, int ctas, std::int64_t rows) {
+  std::vector<std::vector<std::int64_t>> all(static_cast<std::size_t>(ctas));
+  for (std::size_t cta = 0; cta < all.size(); ++cta) {
+    for (int l = 0; l < tables.piece; ++l) all[cta].push_back(static_cast<std::int64_t>(cta) * tables.piece + l);
+    all[cta].resize(static_cast<std::size_t>(tables.piece + tables.most_borrowed), -1);
+  }
+  EXPECT_EQ(tables.send_start.size(), rows + 1);
+  EXPECT_EQ(tables.send_start[rows], tables.sends.size());
+  for (std::int64_t s = 0; s < rows; ++s) {
+    for (std::uint32_t n = tables.send_start[s]; n < tables.send_start[s + 1]; ++n) {
+      const std::uint32_t send = tables.sends[n];
+      std::int64_t& there = all.at(send >> ClusterSend::cta_shift).at(send & ClusterSend::index_mask);
+      EXPECT_EQ(there, -1);
+      EXPECT_NE(s / tables.piece, send >> ClusterSend::cta_shift);
+      there = s;
+    }
+  }
+  return all;
 }
 
 /// As the kernels walk through it, against the triangle itself.
@@ -34,6 +42,7 @@ void expect_the_triangle(const TriangleView<double>& triangle, int ctas, int row
   const int slice = ClusterTriangle::rows_a_slice(triangle.block);
   EXPECT_EQ(tables.piece % rows_a_block, 0);
   EXPECT_GE(std::int64_t{tables.piece} * ctas, pattern.rows);
+  const auto kept = rows_in_iterates(tables, ctas, pattern.rows);
   std::vector<bool> seen(static_cast<std::size_t>(pattern.entries()), false);
   for (int cta = 0; cta < ctas; ++cta) {
     const std::uint32_t* slices = tables.slices.data() + std::int64_t{cta} * (tables.slices_a_piece + 1);
@@ -52,7 +61,9 @@ void expect_the_triangle(const TriangleView<double>& triangle, int ctas, int row
         seen[static_cast<std::size_t>(p)] = true;
         const std::int64_t distance = pattern.distance[p];
         const bool same_block = s / rows_a_block == (s - distance) / rows_a_block;
-        EXPECT_EQ(decoded(tables, cta, s, tables.places[at]), (Decoded{s, s - distance, same_block}));
+        const std::uint32_t place = tables.places[at];
+        EXPECT_EQ(kept[static_cast<std::size_t>(cta)].at(place & ClusterPlace::index_mask), s - distance);
+        EXPECT_EQ((place & ClusterPlace::current) != 0, same_block);
       }
     }
   }
@@ -99,7 +110,9 @@ TEST(ClusterLayouts, ArraysLieApart) {
     const ClusterNeeds needs{.block = 3,
                              .piece = 7,
                              .slices_a_piece = 7,
+                             .borrowed = 2,
                              .entries = 11,
+                             .sends = 5,
                              .sums = true,
                              .total = true,
                              .inverse_diagonal = true,
@@ -109,14 +122,15 @@ TEST(ClusterLayouts, ArraysLieApart) {
     struct Stretch {
       int begin, bytes;
     };
-    std::vector<Stretch> list = {{at.iterates[0], 168}, {at.iterates[1], 168}};
+    std::vector<Stretch> list = {{at.iterates[0], 240}, {at.iterates[1], 240}};
+    EXPECT_EQ(at.zero, 9);
     if (form != ClusterForm::held) {
       for (const int begin : {at.right, at.total, at.sums}) list.push_back({begin, 168});
     }
     if (form == ClusterForm::resident) {
       for (const int begin : {at.inverse_diagonal, at.diagonal}) list.push_back({begin, 7 * 72});
-      for (const Stretch& one :
-           {Stretch{at.values, 11 * 72}, Stretch{at.places, 44}, Stretch{at.entries, 28}, Stretch{at.slices, 32}}) {
+      for (const Stretch& one : {Stretch{at.values, 11 * 72}, Stretch{at.places, 44}, Stretch{at.entries, 28},
+                                 Stretch{at.slices, 32}, Stretch{at.send_start, 32}, Stretch{at.sends, 20}}) {
         list.push_back(one);
       }
     }

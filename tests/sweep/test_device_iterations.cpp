@@ -107,7 +107,7 @@ TEST_F(DeviceIterationsEmulated, OddSizes) {
 
 /// Rows as long as registers hold them, and longer.
 TEST_F(DeviceIterationsEmulated, LongRows) {
-  for (const int entries : {4, 5, 8, 9, 10, 11, 16, 17}) {
+  for (const int entries : {4, 5, 8, 9, 10, 11, 13, 14, 16, 17}) {
     emulated_device() = {.least_ctas = 4};
     for (const auto& options : all_kinds(5)) expect_host_bits(drawn_factors({100, 1, entries, 30}, 8), options);
   }
@@ -213,10 +213,10 @@ TEST_F(DeviceIterationsEmulated, TheFormIsTheOneThatMovesLeast) {
   EXPECT_EQ(form({14280, 1, 4, 130}), "iteration in one cluster of 16, rows in registers, b=1");
   EXPECT_EQ(form({14280, 1, 10, 650}), "iteration in one cluster of 16, rows in registers, b=1");
   EXPECT_EQ(form({14280, 1, 13, 650}), "iteration in one cluster of 16, factors in shared memory, b=1");
-  EXPECT_EQ(form({3000, 1, 13, 650}), "iteration in one cluster of 8, rows in registers, b=1");
+  EXPECT_EQ(form({3000, 1, 13, 650}), "iteration in one cluster of 4, rows in registers, b=1");
   EXPECT_EQ(form({340, 1, 4, 50}, {Trisolve::jacobi, 5, JacobiForm::compact, 1, 8}),
             "iteration in one cluster of 1, factors in shared memory, b=1");
-  EXPECT_EQ(form({200, 5}), "iteration in one cluster of 1, factors in shared memory, b=5");
+  EXPECT_EQ(form({200, 5}), "iteration in one cluster of 2, factors in shared memory, b=5");
   EXPECT_EQ(form({200'000, 1, 3, 100}), "iteration, a launch a sweep, b=1");
   emulated_device().most_ctas = 8;
   EXPECT_EQ(form({14280, 1, 4, 130}), "iteration in one cluster of 8, factors in shared memory, b=1");
