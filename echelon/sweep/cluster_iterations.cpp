@@ -30,7 +30,7 @@ bool ClusterIterations::plan(const Triangles<double>& factors, const TrisolveOpt
   device_ = device;
   launches_ = &launches;
   view_ = {};
-  for (Side& side : sides_) side.tables = {};
+  for (Side& side : sides_) side.tables = {}, side.held = {};
   view_.rows = factors.rows;
   view_.block = factors.block;
   view_.rows_a_block = options.rows_a_block;
@@ -80,6 +80,7 @@ bool ClusterIterations::fits(ClusterForm form, int ctas) {
     view_.held_entries = *width;
   }
   set_sizes(form, ctas, sides_[0].tables.piece);
+  if (form == ClusterForm::held && !can_be_held(view_.layout.zero)) return false;
   return view_.threads <= threads_at_most(view_) && launches_->can_cluster(device_.index, view_);
 }
 
@@ -126,11 +127,20 @@ void ClusterIterations::load(const IteratedTriangle<double>& prepared, Side& sid
   triangle.first_entry = put(side.first_entry, side.tables.first_entry, device_);
   triangle.slices = put(side.slices, side.tables.slices, device_);
   triangle.entries = put(side.entries, side.tables.entries, device_);
-  triangle.places = put(side.places, side.tables.places, device_);
   triangle.send_start = put(side.send_start, side.tables.send_start, device_);
   triangle.sends = put(side.sends, side.tables.sends, device_);
-  set_size(side.packed, side.tables.source.size() * size, Device::host());
-  pack_values(side.tables, swept.block, swept.values, side.packed);
+  if (view_.form == ClusterForm::held) {
+    if (side.held.places.empty()) side.held = HeldPlaces(side.tables, view_.held_entries, view_.layout.zero);
+    triangle.places = put(side.places, side.held.places, device_);
+    triangle.first_send = put(side.first_send, side.held.first_send, device_);
+    constexpr int slice = ClusterTriangle::rows_a_slice(1);
+    set_size(side.packed, std::int64_t{view_.ctas} * triangle.slices_a_piece * slice * view_.held_entries, Device::host());
+    pack_held_values(side.tables, view_.held_entries, swept.values, side.packed);
+  } else {
+    triangle.places = put(side.places, side.tables.places, device_);
+    set_size(side.packed, side.tables.source.size() * size, Device::host());
+    pack_values(side.tables, swept.block, swept.values, side.packed);
+  }
   triangle.values = put(side.values, side.packed, device_);
   const auto put_diagonal = [&](const double* blocks, Array<double>& there) -> const double* {
     if (!blocks) return nullptr;
@@ -155,8 +165,8 @@ std::int64_t ClusterIterations::bytes() const {
   std::int64_t sum = between_.bytes();
   for (const Side& side : sides_) {
     sum += side.first_entry.bytes() + side.slices.bytes() + side.entries.bytes() + side.places.bytes() +
-           side.send_start.bytes() + side.sends.bytes() + side.values.bytes() + side.inverse_diagonal.bytes() +
-           side.diagonal.bytes() + side.row_scale.bytes() + side.column_scale.bytes();
+           side.send_start.bytes() + side.sends.bytes() + side.first_send.bytes() + side.values.bytes() +
+           side.inverse_diagonal.bytes() + side.diagonal.bytes() + side.row_scale.bytes() + side.column_scale.bytes();
   }
   return sum;
 }

@@ -28,8 +28,9 @@ class ClusterIterations {
  private:
   struct Side {
     ClusterTables tables;  // on the host
+    HeldPlaces held;
     Array<std::int64_t> first_entry;
-    Array<std::uint32_t> slices, entries, places, send_start, sends;
+    Array<std::uint32_t> slices, entries, places, send_start, sends, first_send;
     Array<double> packed, values, inverse_diagonal, diagonal, row_scale, column_scale;
   };
 

@@ -14,6 +14,20 @@ std::int64_t distance_at(const TrianglePattern& triangle, std::int64_t p) {
 
 constexpr std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// visit(row, entry of its chain, place of the entry in `places`); rows are counted with those that fill up slices.
+template <class Visit>
+void for_scalar_entries(const ClusterTables& tables, const Visit& visit) {
+  constexpr int slice = ClusterTriangle::rows_a_slice(1);
+  for (std::int64_t s = 0; s < tables.rows(); ++s) {
+    const std::int64_t cta = s / tables.piece, l = s % tables.piece;
+    const std::int64_t of_slice = tables.slices[cta * (tables.slices_a_piece + 1) + l / slice];
+    const std::int64_t first = tables.first_entry[cta] + of_slice + l % slice;
+    for (std::int64_t e = 0; e < std::int64_t{tables.entries[s]}; ++e) {
+      visit(cta * tables.slices_a_piece * slice + l, e, first + e * slice);
+    }
+  }
+}
+
 }  // namespace
 
 ClusterTables::ClusterTables(const TriangleView<double>& view, int ctas, int rows_a_block)
@@ -92,6 +106,30 @@ std::int64_t ClusterTables::longest_piece() const {
     longest = std::max(longest, first_entry[cta + 1] - first_entry[cta]);
   }
   return longest;
+}
+
+HeldPlaces::HeldPlaces(const ClusterTables& tables, int entries, int zero) : first_send(tables.rows(), ClusterSend::nobody) {
+  constexpr int slice = ClusterTriangle::rows_a_slice(1);
+  const auto none = static_cast<std::uint32_t>(8 * zero);
+  const std::int64_t words = (entries + 1) / 2;
+  places = Array<std::uint32_t>(std::int64_t{tables.ctas()} * tables.slices_a_piece * slice * words, none | none << 16);
+  for_scalar_entries(tables, [&](std::int64_t row, std::int64_t e, std::int64_t at) {
+    std::uint32_t& word = places[(row / slice * words + e / 2) * slice + row % slice];
+    const std::uint32_t offset = 8 * tables.places[at];
+    word = e % 2 == 0 ? (word & 0xffff0000u) | offset : (word & 0xffffu) | offset << 16;
+  });
+  for (std::int64_t s = 0; s < tables.rows(); ++s) {
+    const std::uint32_t begin = tables.send_start[s], sends = tables.send_start[s + 1] - begin;
+    if (sends > 0) first_send[s] = tables.sends[begin] | (sends > 1 ? ClusterSend::more : 0u);
+  }
+}
+
+void pack_held_values(const ClusterTables& tables, int entries, const double* values, Array<double>& packed) {
+  constexpr int slice = ClusterTriangle::rows_a_slice(1);
+  std::fill(packed.begin(), packed.end(), 0.0);
+  for_scalar_entries(tables, [&](std::int64_t row, std::int64_t e, std::int64_t at) {
+    packed[(row / slice * entries + e) * slice + row % slice] = values[tables.source[at]];
+  });
 }
 
 void pack_values(const ClusterTables& tables, int block, const double* values, Array<double>& packed) {

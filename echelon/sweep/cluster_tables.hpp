@@ -21,6 +21,8 @@ struct ClusterTables {
   /// Pieces are whole blocks of `rows_a_block` rows.
   ClusterTables(const TriangleView<double>& triangle, int ctas, int rows_a_block);
 
+  std::int64_t rows() const { return entries.size(); }
+  int ctas() const { return static_cast<int>(first_entry.size()) - 1; }
   std::int64_t longest_piece() const;  // in entries, padding included
   std::int64_t most_sends() const;     // of a CTA
   std::int64_t bytes() const {
@@ -28,6 +30,17 @@ struct ClusterTables {
            source.bytes();
   }
 };
+
+/// For rows that are held, with `entries` each: places two in a word, where padding reads the zero at index `zero`, and the
+/// first of a row's sends.
+struct HeldPlaces {
+  Array<std::uint32_t> places, first_send;
+  HeldPlaces() = default;
+  HeldPlaces(const ClusterTables& tables, int entries, int zero);
+};
+/// Offsets of an iterate fit into half a word.
+constexpr bool can_be_held(int zero) { return 8 * std::int64_t{zero} < 1 << 16; }
+void pack_held_values(const ClusterTables& tables, int entries, const double* values, Array<double>& packed);
 
 /// `packed` has the size for it. Padding becomes zero.
 void pack_values(const ClusterTables& tables, int block, const double* values, Array<double>& packed);

@@ -32,9 +32,11 @@ struct ClusterPlace {
   static constexpr unsigned current = 1u << 31, index_mask = current - 1;
 };
 
-/// Where a row's x is put besides its own place: a CTA that reads it, and where that one keeps it.
+/// Where a row's x is put besides its own place: a CTA that reads it, and where that one keeps it. Of rows that are held the
+/// first one is at hand and says whether there are more.
 struct ClusterSend {
-  static constexpr unsigned cta_shift = 24, index_mask = (1u << cta_shift) - 1;
+  static constexpr unsigned cta_shift = 24, index_mask = (1u << cta_shift) - 1, cta_mask = 0xf;
+  static constexpr unsigned more = 1u << 31, nobody = ~0u;
 };
 
 /// Where a sweep reads the factor: held by its threads in registers, a scalar row each; resident in shared memory, a piece a
@@ -52,6 +54,8 @@ struct ClusterLayout {
 
 /// A triangle cut into pieces of consecutive sweep positions, one a CTA. Entry e of the chain of a piece's row l is at
 /// slices[l / rows_a_slice] + e·rows_a_slice + l % rows_a_slice of the piece's entries: a warp reads scalars side by side.
+/// Rows that are held all have held_entries of them, so that nothing must be read to know where they are; their places are
+/// offsets in bytes, two in a word.
 struct ClusterTriangle {
   ECHELON_FN static constexpr int rows_a_slice(int block) { return block == 1 ? 32 : 1; }
 
@@ -61,6 +65,7 @@ struct ClusterTriangle {
   const std::int64_t* first_entry = nullptr;  // of a CTA's piece, and the end
   const std::uint32_t *slices = nullptr, *entries = nullptr, *places = nullptr;
   const std::uint32_t *send_start = nullptr, *sends = nullptr;  // by position, and the end
+  const std::uint32_t* first_send = nullptr;                    // by position, when held
   const double* values = nullptr;
   const double *inverse_diagonal = nullptr, *diagonal = nullptr;  // by position; null: the identity
   const double *row_scale = nullptr, *column_scale = nullptr;     // by row; null: 1

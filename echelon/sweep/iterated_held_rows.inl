@@ -2,7 +2,7 @@
 // iterated_cluster.inl for scalar rows of few entries, a thread a row: each keeps its row in registers from the first sweep
 // to the last, so that a sweep moves the x it reads, 8 bytes an entry, and 8 for its own. A shorter row ends in products of
 // a zero that is stored and one that is read, which change no bit. states<S>()[worker] of a Machine is what a thread keeps
-// between barriers.
+// between barriers; load(cta, offset) and store(cta, offset, x) are of the thread's own CTA.
 #pragma once
 
 #include "echelon/sweep/iterated_cluster.inl"
@@ -12,46 +12,41 @@ namespace echelon {
 template <int E>
 class HeldRow {
  public:
-  ECHELON_FN void take(const ClusterView& v, bool lower, const ClusterTriangle& T, Worker w, unsigned char* memory) {
-    constexpr int slice = ClusterTriangle::rows_a_slice(1);
-    const int l = w.thread;
+  template <class Machine>
+  ECHELON_FN void take(const ClusterView& v, bool lower, const ClusterTriangle& T, Worker w, const Machine& machine) {
+    constexpr int slice = ClusterTriangle::rows_a_slice(1), words = (E + 1) / 2;
+    const int l = w.thread, lane = l % slice;
     if (l == 0) {
-      for (const int iterate : v.layout.iterates) in_memory<double>(memory, iterate)[v.layout.zero] = 0;
+      for (const int iterate : v.layout.iterates) machine.store(w.cta, iterate + 8 * v.layout.zero, 0.0);
     }
     has_row_ = l < piece_rows(v, T, w.cta);
     if (!has_row_) return;
-    const ClusterPiece piece = stored_piece<1>(v, T, w.cta);
-    const std::uint32_t first = piece.slices[l / slice] + static_cast<unsigned>(l % slice);
-    const int entries = static_cast<int>(piece.entries[l]);
+    const std::int64_t at = std::int64_t{w.cta} * T.slices_a_piece + l / slice, s = piece_begin(T, w.cta) + l;
 #pragma unroll
-    for (int e = 0; e < E; ++e) {
-      const std::uint32_t at = first + static_cast<unsigned>(e * slice);
-      const std::uint32_t place = e < entries ? piece.places[at] : static_cast<unsigned>(v.layout.zero);
-      value_[e] = e < entries ? piece.values[at] : 0.0;
-      places_[e / 2] = e % 2 == 0 ? place : places_[e / 2] | place << 16;
-    }
-    inverse_ = piece.inverse_diagonal ? piece.inverse_diagonal[l] : 1.0;
-    diagonal_ = piece.diagonal ? piece.diagonal[l] : 1.0;
+    for (int n = 0; n < words; ++n) places_[n] = T.places[(at * words + n) * slice + lane];
+#pragma unroll
+    for (int e = 0; e < E; ++e) value_[e] = T.values[(at * E + e) * slice + lane];
+    inverse_ = T.inverse_diagonal ? T.inverse_diagonal[s] : 1.0;
+    diagonal_ = T.diagonal ? T.diagonal[s] : 1.0;
+    send_ = T.first_send[s];
     right_ = right_scalar(v, lower, T, cluster_row(v, lower, T, w.cta, l), 1, 0);
     old_ = total_ = 0;
-    send_ = piece.send_start[l];
-    sends_ = static_cast<int>(piece.send_start[l + 1] - send_);
-    if (sends_ > 0) first_send_ = piece.sends[send_];
   }
 
   template <class Machine>
   ECHELON_FN void sweep(const ClusterView& v, const ClusterTriangle& T, Worker w, int k, const Machine& machine) {
     if (!has_row_) return;
-    unsigned char* memory = machine.memory(w.cta);
     const int from = k % 2 == 0 ? v.layout.iterates[0] : v.layout.iterates[1];
     const int to = v.layout.iterates[0] + v.layout.iterates[1] - from;
-    const double z = inverse_ * (k == 0 ? right_ : undivided(v.kind, in_memory<double>(memory, from)));
+    const double z = inverse_ * (k == 0 ? right_ : undivided(v.kind, w.cta, from, machine));
     if (v.kind == IterationKind::neumann) total_ = k == 0 ? z : total_ + z;
     old_ = k == 0 ? v.damping * z : next_scalar(v.kind, v.damping, z, old_);
-    in_memory<double>(memory, to)[w.thread] = old_;
-    if (k + 1 == T.sweeps) return;
-    if (sends_ > 0) put(machine, first_send_, to);
-    for (int n = 1; n < sends_; ++n) put(machine, T.sends[send_ + static_cast<unsigned>(n)], to);
+    machine.store(w.cta, to + 8 * w.thread, old_);
+    if (send_ == ClusterSend::nobody || k + 1 == T.sweeps) return;
+    put(machine, send_, to);
+    if ((send_ & ClusterSend::more) == 0) return;
+    const std::uint32_t* start = T.send_start + piece_begin(T, w.cta) + w.thread;
+    for (std::uint32_t n = start[0] + 1; n < start[1]; ++n) put(machine, T.sends[n], to);
   }
 
   ECHELON_FN void give(const ClusterView& v, bool lower, const ClusterTriangle& T, Worker w) const {
@@ -62,14 +57,16 @@ class HeldRow {
 
  private:
   /// As the function of this name of iterated_threads.inl, the loads of several x under way at once.
-  ECHELON_FN double undivided(IterationKind kind, const double* from) const {
+  template <class Machine>
+  ECHELON_FN double undivided(IterationKind kind, int cta, int from, const Machine& machine) const {
     double sum = kind == IterationKind::neumann ? 0.0 : right_;
 #pragma unroll
     for (int begin = 0; begin < E; begin += at_once) {
       double x[at_once];
 #pragma unroll
       for (int u = 0; u < at_once; ++u) {
-        if (begin + u < E) x[u] = from[places_[(begin + u) / 2] >> (begin + u) % 2 * 16 & 0xffff];
+        const int e = begin + u;
+        if (e < E) x[u] = machine.load(cta, from + static_cast<int>(places_[e / 2] >> e % 2 * 16 & 0xffff));
       }
 #pragma unroll
       for (int u = 0; u < at_once; ++u) {
@@ -82,13 +79,12 @@ class HeldRow {
   template <class Machine>
   ECHELON_FN void put(const Machine& machine, std::uint32_t send, int to) const {
     const int index = static_cast<int>(send & ClusterSend::index_mask);
-    machine.put(static_cast<int>(send >> ClusterSend::cta_shift), to + 8 * index, old_);
+    machine.put(static_cast<int>(send >> ClusterSend::cta_shift & ClusterSend::cta_mask), to + 8 * index, old_);
   }
 
   static constexpr int at_once = E == 13 ? 7 : E;  // registers for more are not there
   bool has_row_;
-  int sends_;
-  std::uint32_t send_, first_send_;
+  std::uint32_t send_;
   std::uint32_t places_[(E + 1) / 2];  // two each
   double value_[E], inverse_, diagonal_, right_, old_, total_;
 };
@@ -101,7 +97,7 @@ ECHELON_FN void iterate_held_rows(const ClusterView& v, Machine& machine) {
   for (int side = 0; side < 2; ++side) {
     const bool lower = side == 0;
     const ClusterTriangle& T = v.triangle[side];
-    machine.each([&](Worker w) { rows[w].take(v, lower, T, w, machine.memory(w.cta)); });
+    machine.each([&](Worker w) { rows[w].take(v, lower, T, w, machine); });
     machine.cluster_barrier();
     for (int k = 0; k < T.sweeps; ++k) {
       machine.each([&](Worker w) { rows[w].sweep(v, T, w, k, machine); });

@@ -48,6 +48,15 @@ struct ClusterMachine : CtaMachine {
       asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
     }
   }
+  /// By address: from a pointer the compiler finds it anew each time, at the cost of asking which CTA this is.
+  __device__ __forceinline__ double load(int, int offset) const {
+    double x;
+    device::load(base + static_cast<unsigned>(offset), x);
+    return x;
+  }
+  __device__ __forceinline__ void store(int, int offset, double x) const {
+    device::store(base + static_cast<unsigned>(offset), x);
+  }
   /// Volatile, so that it stays between the barriers.
   __device__ __forceinline__ void put(int cta, int offset, double x) const {
     Address there;

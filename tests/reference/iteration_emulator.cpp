@@ -40,6 +40,12 @@ class PhaseMachine {
     return const_cast<unsigned char*>(memories_[static_cast<std::size_t>(cta)].data());
   }
   void put(int cta, int offset, double x) const { std::memcpy(memory(cta) + offset, &x, sizeof x); }
+  void store(int cta, int offset, double x) const { put(cta, offset, x); }
+  double load(int cta, int offset) const {
+    double x;
+    std::memcpy(&x, memory(cta) + offset, sizeof x);
+    return x;
+  }
 
   template <class State>
   auto states() const {
@@ -82,6 +88,12 @@ class ThreadMachine {
   void cluster_barrier() { cluster_.of_all.arrive_and_wait(); }
   unsigned char* memory(int cta) const { return cluster_.memories[static_cast<std::size_t>(cta)].data(); }
   void put(int cta, int offset, double x) const { std::memcpy(memory(cta) + offset, &x, sizeof x); }
+  void store(int cta, int offset, double x) const { put(cta, offset, x); }
+  double load(int cta, int offset) const {
+    double x;
+    std::memcpy(&x, memory(cta) + offset, sizeof x);
+    return x;
+  }
   template <class State>
   auto states() const {
     struct One {
