@@ -18,12 +18,13 @@ double launched_seconds(const TriangleWork& work, const TrisolveCosts& costs) {
   return work.sweeps * (costs.launch + work.bytes() / costs.memory);
 }
 
-/// The launch is half a triangle's. Every entry also has its x read; rows that are held have nothing else.
+/// Every entry also has its x read; rows that are held have nothing else.
 double clustered_seconds(const TriangleWork& work, int ctas, ClusterForm form, const TrisolveCosts& costs) {
   const double x_bytes = 8.0 * work.block * static_cast<double>(work.entries);
   const double factor_bytes = form == ClusterForm::held ? 0 : work.bytes();
   const double factor_speed = form == ClusterForm::streamed ? costs.streamed : costs.resident;
-  return costs.launch / 2 + work.sweeps * (costs.barrier + (x_bytes / costs.resident + factor_bytes / factor_speed) / ctas);
+  const double barrier = ctas == 1 ? costs.cta_barrier : costs.barrier;
+  return costs.begin + work.sweeps * (barrier + (x_bytes / costs.shared + factor_bytes / factor_speed) / ctas);
 }
 
 }  // namespace echelon

@@ -145,15 +145,24 @@ TEST(ClusterLayouts, ArraysLieApart) {
 }
 
 TEST(TrisolveCosts, ByHand) {
-  const TrisolveCosts costs{.launch = 1, .level = 2, .memory = 100, .barrier = 3, .resident = 10, .streamed = 5};
+  const TrisolveCosts costs{.launch = 1,
+                            .level = 2,
+                            .memory = 100,
+                            .begin = 0.5,
+                            .barrier = 3,
+                            .cta_barrier = 2,
+                            .shared = 10,
+                            .resident = 8,
+                            .streamed = 5};
   const TriangleWork work{.rows = 10, .entries = 50, .levels = 4, .block = 1, .sweeps = 6};
   EXPECT_DOUBLE_EQ(work.bytes(), 50 * 12 + 10 * 40);
   EXPECT_DOUBLE_EQ(exact_seconds(work, costs), 1 + 10) << "bytes";
   EXPECT_DOUBLE_EQ(exact_seconds({.rows = 10, .entries = 50, .levels = 40}, costs), 1 + 80) << "levels";
   EXPECT_DOUBLE_EQ(launched_seconds(work, costs), 6 * (1 + 10.0));
   EXPECT_DOUBLE_EQ(clustered_seconds(work, 2, ClusterForm::held, costs), 0.5 + 6 * (3 + 40.0 / 2));
-  EXPECT_DOUBLE_EQ(clustered_seconds(work, 2, ClusterForm::resident, costs), 0.5 + 6 * (3 + (40 + 100.0) / 2));
+  EXPECT_DOUBLE_EQ(clustered_seconds(work, 2, ClusterForm::resident, costs), 0.5 + 6 * (3 + (40 + 125.0) / 2));
   EXPECT_DOUBLE_EQ(clustered_seconds(work, 2, ClusterForm::streamed, costs), 0.5 + 6 * (3 + (40 + 200.0) / 2));
+  EXPECT_DOUBLE_EQ(clustered_seconds(work, 1, ClusterForm::held, costs), 0.5 + 6 * (2 + 40.0)) << "one CTA";
 }
 
 }  // namespace
