@@ -93,15 +93,19 @@ ECHELON_FN std::int64_t cluster_row(const ClusterView& v, bool lower, const Clus
   return lower ? s : v.rows - 1 - s;
 }
 
+ECHELON_FN double over_scale(const double* scale, std::int64_t at, double value) {
+  return scale ? value / scale[at] : value;
+}
+
 /// r at component c of row i over the row scale, from where the triangle before has left it.
 ECHELON_FN double right_scalar(const ClusterView& v, bool lower, const ClusterTriangle& T, std::int64_t i, int b, int c) {
   const double value = lower ? v.r[(v.row_order ? v.row_order[i] : i) * b + c] : v.between[i * b + c];
-  return T.row_scale ? value / T.row_scale[i * b + c] : value;
+  return over_scale(T.row_scale, i * b + c, value);
 }
 
 ECHELON_FN void give_scalar(const ClusterView& v, bool lower, const ClusterTriangle& T, std::int64_t i, int b, int c,
                             double result) {
-  const double value = T.column_scale ? result / T.column_scale[i * b + c] : result;
+  const double value = over_scale(T.column_scale, i * b + c, result);
   if (lower) {
     v.between[i * b + c] = value;
   } else {

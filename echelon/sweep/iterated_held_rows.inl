@@ -2,7 +2,7 @@
 // iterated_cluster.inl for scalar rows of few entries, a thread a row: each keeps its row in registers from the first sweep
 // to the last, so that a sweep moves the x it reads, 8 bytes an entry, and 8 for its own. A shorter row ends in products of
 // a zero that is stored and one that is read, which change no bit. states<S>()[worker] of a Machine is what a thread keeps
-// between barriers; load(cta, offset) and store(cta, offset, x) are of the thread's own CTA.
+// between barriers; load(cta, offset) and store(cta, offset, x) are of the thread's own CTA, get(cta, offset) of any.
 #pragma once
 
 #include "echelon/sweep/iterated_cluster.inl"
@@ -29,7 +29,9 @@ class HeldRow {
     inverse_ = T.inverse_diagonal ? T.inverse_diagonal[s] : 1.0;
     diagonal_ = T.diagonal ? T.diagonal[s] : 1.0;
     send_ = T.first_send[s];
-    right_ = right_scalar(v, lower, T, cluster_row(v, lower, T, w.cta, l), 1, 0);
+    const std::int64_t i = cluster_row(v, lower, T, w.cta, l);
+    right_ =
+        lower ? right_scalar(v, true, T, i, 1, 0) : over_scale(T.row_scale, i, given(v, T, static_cast<int>(i), machine));
     old_ = total_ = 0;
   }
 
@@ -49,13 +51,26 @@ class HeldRow {
     for (std::uint32_t n = start[0] + 1; n < start[1]; ++n) put(machine, T.sends[n], to);
   }
 
-  ECHELON_FN void give(const ClusterView& v, bool lower, const ClusterTriangle& T, Worker w) const {
+  /// L⁻¹ r stays in shared memory, where no iterate is needed any more.
+  template <class Machine>
+  ECHELON_FN void give(const ClusterView& v, bool lower, const ClusterTriangle& T, Worker w, const Machine& machine) const {
     if (!has_row_) return;
+    const std::int64_t i = cluster_row(v, lower, T, w.cta, w.thread);
     const double result = v.kind == IterationKind::neumann ? total_ : old_;
-    give_scalar(v, lower, T, cluster_row(v, lower, T, w.cta, w.thread), 1, 0, result);
+    if (lower) {
+      machine.store(w.cta, v.layout.iterates[0] + 8 * w.thread, over_scale(T.column_scale, i, result));
+    } else {
+      give_scalar(v, false, T, i, 1, 0, result);
+    }
   }
 
  private:
+  /// What L's owner of row i gave. Both triangles are cut into pieces of the same size.
+  template <class Machine>
+  ECHELON_FN static double given(const ClusterView& v, const ClusterTriangle& T, int i, const Machine& machine) {
+    return machine.get(i / T.piece, v.layout.iterates[0] + 8 * (i % T.piece));
+  }
+
   /// As the function of this name of iterated_threads.inl, the loads of several x under way at once.
   template <class Machine>
   ECHELON_FN double undivided(IterationKind kind, int cta, int from, const Machine& machine) const {
@@ -103,7 +118,7 @@ ECHELON_FN void iterate_held_rows(const ClusterView& v, Machine& machine) {
       machine.each([&](Worker w) { rows[w].sweep(v, T, w, k, machine); });
       machine.cluster_barrier();
     }
-    machine.each([&](Worker w) { rows[w].give(v, lower, T, w); });
+    machine.each([&](Worker w) { rows[w].give(v, lower, T, w, machine); });
     if (lower) machine.cluster_barrier();
   }
 }

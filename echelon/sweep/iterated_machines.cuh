@@ -57,6 +57,13 @@ struct ClusterMachine : CtaMachine {
   __device__ __forceinline__ void store(int, int offset, double x) const {
     device::store(base + static_cast<unsigned>(offset), x);
   }
+  __device__ __forceinline__ double get(int cta, int offset) const {
+    Address there;
+    double x;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(base + static_cast<unsigned>(offset)), "r"(cta));
+    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(there) : "memory");
+    return x;
+  }
   /// Volatile, so that it stays between the barriers.
   __device__ __forceinline__ void put(int cta, int offset, double x) const {
     Address there;

@@ -41,6 +41,7 @@ class PhaseMachine {
   }
   void put(int cta, int offset, double x) const { std::memcpy(memory(cta) + offset, &x, sizeof x); }
   void store(int cta, int offset, double x) const { put(cta, offset, x); }
+  double get(int cta, int offset) const { return load(cta, offset); }
   double load(int cta, int offset) const {
     double x;
     std::memcpy(&x, memory(cta) + offset, sizeof x);
@@ -89,6 +90,7 @@ class ThreadMachine {
   unsigned char* memory(int cta) const { return cluster_.memories[static_cast<std::size_t>(cta)].data(); }
   void put(int cta, int offset, double x) const { std::memcpy(memory(cta) + offset, &x, sizeof x); }
   void store(int cta, int offset, double x) const { put(cta, offset, x); }
+  double get(int cta, int offset) const { return load(cta, offset); }
   double load(int cta, int offset) const {
     double x;
     std::memcpy(&x, memory(cta) + offset, sizeof x);
