@@ -10,9 +10,11 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "echelon/base/cleared_array.hpp"
 #include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/device_numbers.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/factor/device_fixed_point.hpp"
@@ -81,13 +83,14 @@ struct DeviceBlockIlu::Impl {
   // The factorization's.
   Array<double> sums, scale;
   Array<std::uint8_t> nonfinite;
-  Array<unsigned long long> norm_bits;
+  Array<unsigned long long> norm_bits, growth_bits;
   Array<unsigned> finished;
   Array<FactorStatus> status;
   Array<unsigned char> scratch;
   RowFactorView factor_view;
   RowFactorLaunch launch;
-  std::optional<double> norm;  // once it was asked for
+  double norm = 0;
+  double inverse_growth = 0;  // ‖(LU)⁻¹ e‖∞ of the last attempt
   std::optional<DeviceFixedPoint> fixed_point;
   FixedPointOutcome swept;
   PivotLog log;
@@ -173,6 +176,7 @@ struct DeviceBlockIlu::Impl {
     scale = Array<double>(rows, device);
     nonfinite = Array<std::uint8_t>(rows, device);
     norm_bits = Array<unsigned long long>(1, device);
+    growth_bits = Array<unsigned long long>(1, device);
     finished = cleared_array<unsigned>(rows, device);
     status = Array<FactorStatus>(1, FactorStatus{}, device);
     RowFactorView& v = factor_view;
@@ -229,7 +233,6 @@ struct DeviceBlockIlu::Impl {
     }
     factor_view.rows.A = A.view();
     row_factor_kernels()->measure(device.index, A.view(), factor_view.known);
-    norm.reset();
     Array<RowSweepWord> words(launch.words, device);
     factor_view.words = launch.words > 0 ? words.data() : nullptr;
     factor_with_policy(
@@ -258,35 +261,46 @@ struct DeviceBlockIlu::Impl {
       ++factor_view.epoch;
       row_factor_kernels()->start(device.index, factor_view, launch);
       factor_view.first_ticket = 0;
+      // An elimination leaves L⁻¹ e. Few attempts fail, so the other half is queued before anything is waited for.
+      solve.sweeps.upper(sums.data(), sums.data());
     }
-    const Array<FactorStatus> host = status.to(Device::host());
-    const FactorStatus& found = host[0];
+    const FactorStatus found = read_numbers();
     if (found.stuck_tile != 0) {
       throw Error(ErrorCode::device,
                   fmt::format("{} on {}: row {} waited more than {} s for row {}, which never came", title, device.name(),
                               found.stuck_tile - 1, static_cast<double>(factor_view.patience) * 1e-9, found.stuck_level));
     }
     log.take(found.notes);
-    if (!norm) norm = std::bit_cast<double>(norm_bits.to(Device::host())[0]);
-    log.record_change(std::bit_cast<double>(found.change), *norm);
-    swept.norm = *norm;
+    log.record_change(std::bit_cast<double>(found.change), norm);
+    swept.norm = norm;
     if (block == 1) swept.inverse_bound = bounds_in(found).of_inverse();
+  }
+
+  /// Waits for what was queued: the status of an attempt, the norm of A, and how much an elimination grew.
+  FactorStatus read_numbers() {
+    FactorStatus found;
+    RowSweepState after;
+    if (!fixed_point) number_kernels()->largest(device.index, sums.data(), sums.size(), growth_bits.data());
+    const DeviceNumbers pieces[] = {{status.data(), &found, sizeof found},
+                                    {norm_bits.data(), &norm, sizeof norm},
+                                    {growth_bits.data(), &inverse_growth, sizeof inverse_growth},
+                                    {solve.sweeps.state(), &after, sizeof after}};
+    number_kernels()->fetch(device.index, std::span(pieces));
+    if (!std::isfinite(inverse_growth)) inverse_growth = std::numeric_limits<double>::infinity();
+    if (found.stuck_tile == 0) solve.sweeps.check(after);
+    return found;
   }
 
   /// ‖(LU)⁻¹ e‖∞·‖A‖∞, or a bound that says enough.
   double growth() {
     if (rows == 0) return 0;
-    return fixed_point ? swept.growth([this] { return inverse_growth(); }) : inverse_growth() * *norm;
+    return fixed_point ? swept.growth([this] { return swept_growth(); }) : inverse_growth * norm;
   }
 
-  /// ‖(LU)⁻¹ e‖∞; an elimination left L⁻¹ e.
-  double inverse_growth() {
-    if (fixed_point) {
-      cuda_backend()->fill(device.index, sums.data(), sums.size(), 1);
-      solve.sweeps.apply(sums.data(), sums.data());
-    } else {
-      solve.sweeps.upper(sums.data(), sums.data());
-    }
+  /// ‖(LU)⁻¹ e‖∞ of factors that were not eliminated.
+  double swept_growth() {
+    cuda_backend()->fill(device.index, sums.data(), sums.size(), 1);
+    solve.sweeps.apply(sums.data(), sums.data());
     const double largest = cuda_backend()->largest(device.index, sums.data(), sums.size());
     solve.sweeps.check();
     return std::isfinite(largest) ? largest : std::numeric_limits<double>::infinity();

@@ -101,9 +101,9 @@ void RowSweeps::set_state(const RowSweepState& first) {
   state_.copy_from(Array<RowSweepState>(1, first));
 }
 
-void RowSweeps::check() {
-  const Array<RowSweepState> host = state_.to(Device::host());
-  const RowSweepState& now = host[0];
+void RowSweeps::check() { check(state_.to(Device::host())[0]); }
+
+void RowSweeps::check(const RowSweepState& now) {
   if (now.first_wait == RowSweepState::no_wait) return;
   set_state({.epoch = now.epoch + 1, .patience = now.patience});
   throw Error(

@@ -35,6 +35,9 @@ class RowSweeps {
   void apply_many(std::span<const Vector<double>> r, std::span<Vector<double>> z);
   /// Waits for the sweeps so far. Throws Error(device) when one was given up.
   void check();
+  /// The same for who brings the state to the host himself, together with other numbers.
+  const RowSweepState* state() const { return state_.data(); }
+  void check(const RowSweepState& now);
   std::int64_t bytes() const { return words_.bytes() + words_of_many_.bytes() + state_.bytes(); }
 
   /// For tests: nobody takes the first tickets of the next sweep, and waits are given up after so long.
