@@ -12,6 +12,7 @@
 #include "cli/console.hpp"
 #include "cli/machine_info.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/report/bar_plot.hpp"
 #include "echelon/report/plot.hpp"
 #include "echelon/report/table.hpp"
 #include "echelon/report/timer.hpp"
@@ -54,6 +55,30 @@ double number(const BenchRow& row, const std::string& name) {
 
 std::string or_dash(double value, const char* form) {
   return std::isnan(value) ? "-" : fmt::format(fmt::runtime(form), value);
+}
+
+/// How many times as fast as SpSV, a group a factor.
+std::string trisolve_speed_svg(const BenchReport& report) {
+  BarPlot plot;
+  plot.title = "Triangular solves, exact and by Jacobi, beside cuSPARSE's SpSV";
+  plot.subtitle = fmt::format("{}; median over {} applications", report.backend.name, report.rounds);
+  plot.axis = "times as fast as SpSV";
+  plot.line = 1;
+  plot.series = {"exact", "auto", "5 sweeps", "40 sweeps"};
+  const char* const operations[] = {"exact", "auto", "jacobi 5", "jacobi 40"};
+  std::map<std::string, std::size_t> group_of;
+  for (const auto& row : report.rows) {
+    const auto* peer = row.best_peer();
+    const auto* const at = std::find(std::begin(operations), std::end(operations), row.operation);
+    if (!peer || at == std::end(operations)) continue;
+    const auto [found, is_new] = group_of.try_emplace(row.name, plot.groups.size());
+    if (is_new) {
+      plot.groups.push_back(
+          {fmt::format("{}, n = {}", row.name, row.n), std::vector<double>(std::size(operations), std::nan(""))});
+    }
+    plot.groups[found->second].values[static_cast<std::size_t>(at - operations)] = peer->seconds / row.seconds;
+  }
+  return bar_svg(plot);
 }
 
 }  // namespace
@@ -117,6 +142,7 @@ std::string trisolve_table(const BenchReport& report) {
 }
 
 std::string trisolve_svg(const BenchReport& report) {
+  if (report.backend.kind == "cuda") return trisolve_speed_svg(report);
   ResidualPlot plot;
   if (report.rows.empty()) return residual_svg(plot);
   const BenchRow& last = report.rows.back();

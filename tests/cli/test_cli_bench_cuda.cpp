@@ -120,8 +120,22 @@ TEST_F(BenchCuda, OnAGpuEveryTriangularSolveHasItsRow) {
       EXPECT_EQ(row["peers"].size(), 2u) << row.dump();
     }
   }
-  EXPECT_TRUE(contains(text("r.svg"), "block jacobi"));
   EXPECT_TRUE(contains(text("s.svg"), "L + U of ILU(0)"));
+}
+
+/// What was measured on a GPU is shown and drawn without one; the bar of `auto` has the ratio of the two times.
+TEST_F(BenchCuda, TriangularSolvesMeasuredElsewhereAreDrawnBesideSpsv) {
+  const std::string measured = ECHELON_SOURCE_DIR "/bench/results/h200-trisolve.json";
+  const auto result = run(fmt::format("bench trisolve --backend cuda --from {} --plot r.svg", measured));
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "SpSV us"));
+  const auto cases = nlohmann::json::parse(text(measured))["cases"];
+  const auto is_auto = [](const auto& row) { return row["operation"] == "auto"; };
+  const auto row = std::find_if(cases.begin(), cases.end(), is_auto);
+  ASSERT_NE(row, cases.end());
+  const double ratio = (*row)["peer_seconds"].template get<double>() / (*row)["seconds"].template get<double>();
+  EXPECT_TRUE(contains(text("r.svg"), fmt::format(">{:.3g}<", ratio))) << ratio;
+  EXPECT_TRUE(contains(text("r.svg"), "40 sweeps"));
 }
 
 TEST_F(BenchCuda, OnAGpuTheOtherColumnsHaveTheirs) {
