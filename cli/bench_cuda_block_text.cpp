@@ -59,27 +59,41 @@ std::string means(const BenchReport& report) {
 }  // namespace
 
 std::string block_table(const BenchReport& report) {
+  struct Shown {
+    const char *operation, *head;
+  };
+  // Older reports have no first factorization.
+  constexpr Shown each[] = {{"analysis", "analysis"},
+                            {"ilu0 first factorization", "first"},
+                            {"ilu0 factorization", "factor"},
+                            {"lower sweep", "lower"},
+                            {"upper sweep", "upper"}};
   std::vector<Table::Column> columns = {{"case", left}, {"n", right}, {"way", left}};
-  for (const char* operation : {"analysis", "factor", "lower", "upper"}) {
-    columns.push_back({fmt::format("{} ms", operation), right});
+  for (const auto& [operation, head] : each) {
+    columns.push_back({fmt::format("{} ms", head), right});
     columns.push_back({"peer", right});
     columns.push_back({"×", right});
   }
   Table table(columns);
   std::vector<std::string> line;
-  // Rows come four by four, as a way was measured.
+  // A way's rows stand together, its analysis first.
   for (const auto& row : report.rows) {
-    const std::string word = shown[0];
+    const std::string word = each[0].operation;
     if (row.operation.starts_with(word)) {
+      if (!line.empty()) table.add(line);
       const std::string way = row.operation.substr(word.size());
       line = {row.name, std::to_string(row.n), way.empty() ? "chosen: " + row.schedule : way.substr(2, way.size() - 3)};
+      line.resize(columns.size(), "-");
     }
+    const auto which =
+        std::ranges::find_if(each, [&](const Shown& one) { return row.operation.starts_with(one.operation); });
+    if (which == std::end(each) || line.empty()) continue;
+    const auto at = static_cast<std::size_t>(3 + 3 * (which - each));
     const auto* peer = row.best_peer();
-    line.push_back(milliseconds(row.seconds));
-    line.push_back(peer ? milliseconds(peer->seconds) : "-");
-    line.push_back(peer ? fmt::format("{:.2f}", speedup(row)) : "-");
-    if (line.size() == columns.size()) table.add(line);
+    line[at] = milliseconds(row.seconds);
+    if (peer) line[at + 1] = milliseconds(peer->seconds), line[at + 2] = fmt::format("{:.2f}", speedup(row));
   }
+  if (!line.empty()) table.add(line);
   return table.text() + "\n" + means(report);
 }
 

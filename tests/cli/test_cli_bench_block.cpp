@@ -138,7 +138,8 @@ TEST_F(BenchBlock, WhatIsWrongIsSaid) {
     const char* says;
   };
   for (const auto& [line, says] :
-       {Refused{"bench block", "block needs --backend cuda"}, Refused{"bench trsv --matrices .", "--matrices is for block and matrices"},
+       {Refused{"bench block", "block needs --backend cuda"},
+        Refused{"bench trsv --matrices .", "--matrices is for block and matrices"},
         Refused{"bench block --backend cuda --column a100", "is for trsv and factor"},
         Refused{"bench block --backend cuda --matrices nowhere", "nowhere"}, Refused{"bench blok", "did you mean block?"}}) {
     const auto result = run(line);
@@ -162,7 +163,7 @@ TEST_F(BenchBlock, OnAGpuEveryCaseHasItsRows) {
     }
   }
   for (const auto& one : bench::block_shapes(true)) {
-    EXPECT_EQ(rows[one.name()].size(), one.numbering == "rcm" ? 12u : 16u) << one.name();
+    EXPECT_EQ(rows[one.name()].size(), one.numbering == "rcm" ? 15u : 20u) << one.name();
   }
   EXPECT_TRUE(contains(text("r.svg"), "mesh rcm"));
 }
@@ -200,6 +201,19 @@ TEST(BenchBlockText, ALineAMatrixAndGeometricMeans) {
   for (const char* part : {"sherman5", "by depth", "2048", "2.00", "8.00", "4.00", "upper sweep"}) {
     EXPECT_NE(said.find(part), std::string::npos) << part << "\n" << said;
   }
+}
+
+TEST(BenchBlockText, TheFirstFactorizationStandsBesideTheOthers) {
+  BenchReport report = four_rows();
+  BenchRow first = report.rows[1];
+  first.operation = "ilu0 first factorization";
+  first.seconds = 1.234e-3;
+  report.rows.insert(report.rows.begin() + 1, first);
+  const auto said = cli::bench_table(report);
+  const auto column = said.find("first ms"), line = said.find("1.234");
+  ASSERT_NE(column, std::string::npos) << said;
+  ASSERT_NE(line, std::string::npos) << said;
+  EXPECT_EQ(said.find("1.234", line + 1), std::string::npos) << "the other matrix has none\n" << said;
 }
 
 TEST(BenchBlockText, TheFigureHasAPanelAKindOfMatrix) {
