@@ -5,7 +5,9 @@
 
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/factor/row_factor.cuh"
+#include "echelon/factor/row_factor_met.cuh"
 #include "echelon/factor/row_factor_scalar.cuh"
+#include "echelon/factor/row_meets.cuh"
 
 namespace echelon {
 namespace {
@@ -25,6 +27,26 @@ constexpr std::int64_t most_words = std::int64_t{1} << 32;
 constexpr int scan_threads = 1024;
 
 unsigned blocks_for(std::int64_t n) { return static_cast<unsigned>((n + plain_threads - 1) / plain_threads); }
+
+/// What the two kernels below find, of scalars.
+__global__ void measure_scalars_kernel(BlockCsrView<double> A, RowMeasures to) {
+  const std::int64_t row = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  double sum = 0;
+  if (row < A.block_rows) {
+    double scale = 0;
+    bool nonfinite = false;
+    for (std::int64_t n = A.row_start[row]; n < A.row_start[row + 1]; ++n) {
+      const double size = magnitude(A.values[n]);
+      scale = size > scale ? size : scale;
+      nonfinite = nonfinite || !repair::is_finite(size);
+      sum += size;
+    }
+    to.scale[row] = scale;
+    to.nonfinite[row] = nonfinite ? 1 : 0;
+    if (!repair::is_finite(sum)) sum = 0;
+  }
+  raise_by_warp(to.norm, sum);
+}
 
 /// Sums in the host's order: along the row, a scalar row a thread.
 __global__ void sum_kernel(BlockCsrView<double> A, RowMeasures to) {
@@ -77,6 +99,23 @@ Chosen scalar_rows() {
   return {scalar_row_factor_kernel<G, C>, scalar_row_threads, ScalarRowLane<G, C>::rows_a_warp};
 }
 
+template <int G, int E, int C>
+Chosen met_rows() {
+  return {met_row_factor_kernel<G, E, C>, met_row_threads, MetRowLane<G, E, C>::rows_a_warp};
+}
+
+/// Where it is kept how rows meet. Two rows a warp take fewer instructions than one, but a row longer.
+Chosen chosen_met(int stride, bool dealt) {
+  switch (stride) {
+    case 8: return met_rows<8, 1, 4>();
+    case 16: return met_rows<16, 1, 4>();
+    case 32: return dealt ? met_rows<16, 2, 4>() : met_rows<32, 1, 4>();
+    case 64: return met_rows<32, 2, 4>();
+    case 96: return met_rows<32, 3, 4>();
+    default: return met_rows<32, 4, 4>();
+  }
+}
+
 /// Few blocks of two short rows meet: fewer registers, more rows under way.
 template <int B>
 Chosen block_rows(bool is_short) {
@@ -88,6 +127,7 @@ Chosen block_rows(bool is_short) {
 }
 
 Chosen chosen(const RowFactorView& v) {
+  if (v.meets.kept()) return chosen_met(v.meets.stride, v.dealt);
   if (v.words) return v.longest < 8 ? scalar_rows<8, 4>() : v.longest < 16 ? scalar_rows<16, 8>() : scalar_rows<32, 8>();
   const bool is_short = v.longest <= short_row;
   switch (v.longest > longest_fixed_row ? 0 : v.rows.A.block) {
@@ -106,6 +146,28 @@ Chosen chosen(const RowFactorView& v) {
 /// A lane an entry, and one for the estimate.
 bool fits_a_warp(const RowFactorView& v, std::int64_t words) {
   return v.rows.A.block == 1 && v.longest < 32 && words < most_words;
+}
+
+template <int G, int E>
+void launch_meet(const RowFactorView& v) {
+  const std::int64_t threads = v.rows.A.block_rows * G;
+  row_meets_kernel<G, E>
+      <<<static_cast<unsigned>((threads + row_meets_threads - 1) / row_meets_threads), row_meets_threads>>>(
+          v.rows, v.tickets, v.meets);
+}
+
+void meet(int device, const RowFactorView& v) {
+  if (!v.meets.kept()) return;
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  switch (v.meets.stride) {
+    case 8: launch_meet<8, 1>(v); break;
+    case 16: launch_meet<16, 1>(v); break;
+    case 32: launch_meet<32, 1>(v); break;
+    case 64: launch_meet<32, 2>(v); break;
+    case 96: launch_meet<32, 3>(v); break;
+    default: launch_meet<32, 4>(v);
+  }
+  check_cuda(cudaGetLastError(), "how rows meet");
 }
 
 void plan_memory(const RowFactorView& v, double mean_entries, RowFactorLaunch& it) {
@@ -128,7 +190,9 @@ RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, st
   RowFactorLaunch it;
   RowFactorView asked = v;
   const std::int64_t words = 2 * v.rows.A.block_rows + upper_entries;
-  if (fits_a_warp(v, words)) {
+  if (v.meets.kept()) {
+    it.words = (words + 1) / 2;
+  } else if (fits_a_warp(v, words)) {
     it.words = words;
     static RowSweepWord some;
     asked.words = &some;
@@ -155,8 +219,13 @@ RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, st
 void measure(int device, const BlockCsrView<double>& A, const RowMeasures& to) {
   if (A.block_rows == 0) return;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  check_cuda(cudaMemsetAsync(to.scale, 0, static_cast<std::size_t>(A.block_rows) * sizeof(double)), "row scales");
   check_cuda(cudaMemsetAsync(to.norm, 0, sizeof(*to.norm)), "norm");
+  if (A.block == 1) {
+    measure_scalars_kernel<<<blocks_for(A.block_rows), plain_threads>>>(A, to);
+    check_cuda(cudaGetLastError(), "row sums");
+    return;
+  }
+  check_cuda(cudaMemsetAsync(to.scale, 0, static_cast<std::size_t>(A.block_rows) * sizeof(double)), "row scales");
   sum_kernel<<<blocks_for(A.block_rows * A.block), plain_threads>>>(A, to);
   judge_sums_kernel<<<blocks_for(A.block_rows), plain_threads>>>(A, to);
   check_cuda(cudaGetLastError(), "row sums");
@@ -191,17 +260,31 @@ void start(int device, const RowFactorView& v, const RowFactorLaunch& launch) {
   if (v.rows.A.block_rows == 0) return;
   begin(device, v.rows.A, v.status);
   if (launch.words > 0) {
-    check_cuda(cudaMemsetAsync(v.words, 0, static_cast<std::size_t>(launch.words) * sizeof(RowSweepWord)), "words");
+    // All bits: a NaN that says that a word is not there yet. None: a tag that no attempt has.
+    check_cuda(
+        cudaMemsetAsync(v.words, v.meets.kept() ? 0xff : 0, static_cast<std::size_t>(launch.words) * sizeof(RowSweepWord)),
+        "words");
   }
   const Chosen kernel = chosen(v);
-  kernel.kernel<<<launch.blocks, static_cast<unsigned>(kernel.threads), static_cast<std::size_t>(launch.shared_bytes)>>>(v);
+  const dim3 blocks(launch.blocks), threads(static_cast<unsigned>(kernel.threads));
+  const auto shared_bytes = static_cast<std::size_t>(launch.shared_bytes);
+  if (v.dealt) {
+    // Whose rows are dealt out beforehand: none may wait for a block that has not begun.
+    RowFactorView copy = v;
+    void* arguments[] = {&copy};
+    check_cuda(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel.kernel), blocks, threads, arguments,
+                                           shared_bytes, nullptr),
+               "row factorization");
+  } else {
+    kernel.kernel<<<blocks, threads, shared_bytes>>>(v);
+  }
   check_cuda(cudaGetLastError(), "row factorization");
 }
 
 }  // namespace
 
 const RowFactorKernels* row_factor_kernels() {
-  static const RowFactorKernels table{plan, measure, begin, start};
+  static const RowFactorKernels table{meet, plan, measure, begin, start};
   return &table;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "echelon/factor/ilu_numeric.hpp"
+#include "echelon/factor/row_meets.hpp"
 #include "echelon/factor/wavefront_factor_view.hpp"
 #include "echelon/sweep/row_sweep_view.hpp"
 
@@ -32,8 +33,10 @@ struct RowFactorView {
   unsigned char* scratch = nullptr;
   std::int64_t scratch_bytes = 0;  // of each warp
   double* estimate = nullptr;      // L⁻¹ e, in the user's numbering
-  /// Scalars in short rows: D⁻¹ of every row, from `first_estimate` on y, from `first_upper` on U, each with its tag. Null
-  /// when the rows are too long for it, or too many.
+  RowMeetsView meets;              // of scalars, when kept
+  bool dealt = false;              // then: rows wait for none that is near and are dealt out beforehand
+  /// Of scalars. Where meets are kept: their records, two doubles a word. Else, in short rows: D⁻¹ of every row, from
+  /// `first_estimate` on y, from `first_upper` on U, each with its tag. Null for other rows.
   RowSweepWord* words = nullptr;
   std::int64_t first_estimate = 0, first_upper = 0;
 };
@@ -48,7 +51,10 @@ struct RowFactorLaunch {
 };
 
 struct RowFactorKernels {
-  /// For the view's block size and longest row; `mean_entries` of a row says what is worth keeping in shared memory.
+  /// Fills what the view keeps of how rows meet; A's pattern is there. Queued.
+  void (*meet)(int device, const RowFactorView& view);
+  /// For the view's block size, longest row and what is kept; `mean_entries` of a row says what is worth keeping in shared
+  /// memory.
   RowFactorLaunch (*plan)(int device, const RowFactorView& view, double mean_entries, std::int64_t upper_entries);
   /// Queued, not waited for.
   void (*measure)(int device, const BlockCsrView<double>& A, const RowMeasures& to);

@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "echelon/base/cleared_array.hpp"
 #include "echelon/base/cuda_backend.hpp"
@@ -21,6 +22,7 @@
 #include "echelon/factor/device_pattern_view.hpp"
 #include "echelon/factor/device_triangles.hpp"
 #include "echelon/factor/row_factor_view.hpp"
+#include "echelon/factor/row_meets.hpp"
 #include "echelon/precond/device_factored_solve.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/report/timer.hpp"
@@ -87,6 +89,8 @@ struct DeviceBlockIlu::Impl {
   Array<unsigned> finished;
   Array<FactorStatus> status;
   Array<unsigned char> scratch;
+  RowMeets meets;
+  bool met = false;
   RowFactorView factor_view;
   RowFactorLaunch launch;
   double norm = 0;
@@ -202,6 +206,11 @@ struct DeviceBlockIlu::Impl {
       fixed_point.emplace(v.rows, swept_pattern(rows, lower, upper), device);
       return;
     }
+    const RowMeetsSize size{rows,      lower.distance.size(),  upper.distance.size(), entries_of_A, block,
+                            v.longest, !grown && order.empty()};
+    if (size.pay()) meets = RowMeets(size, device);
+    v.meets = meets.view();
+    v.dealt = v.meets.kept() && lower.scattered;
     launch = row_factor_kernels()->plan(device.index, v, lower.mean_entries + 1 + upper.mean_entries, upper.distance.size());
     v.first_estimate = rows;
     v.first_upper = 2 * rows;
@@ -209,6 +218,11 @@ struct DeviceBlockIlu::Impl {
     v.entries_in_shared = launch.entries_in_shared;
     v.scratch = scratch.data();
     v.scratch_bytes = launch.scratch_bytes;
+  }
+
+  /// How rows meet, once; its time is the first factorization's.
+  void find_meets() {
+    if (!std::exchange(met, true)) row_factor_kernels()->meet(device.index, factor_view);
   }
 
   void describe() {
@@ -220,7 +234,7 @@ struct DeviceBlockIlu::Impl {
     report.schedule = lower.tickets.empty() ? "rows in order" : "rows by depth";
     report.bytes = lower.bytes() + upper.bytes() + inverse_diagonal.bytes() + order.bytes() + position.bytes() +
                    sums.bytes() + scale.bytes() + nonfinite.bytes() + finished.bytes() + status.bytes() + scratch.bytes() +
-                   solve.bytes() + (fixed_point ? fixed_point->bytes() : 0);
+                   meets.bytes() + solve.bytes() + (fixed_point ? fixed_point->bytes() : 0);
     report.bad_pivots.reserve(PivotLog::kept);
   }
 
@@ -258,6 +272,7 @@ struct DeviceBlockIlu::Impl {
     if (fixed_point) {
       sweep_to_fixed_point();
     } else {
+      find_meets();
       ++factor_view.epoch;
       row_factor_kernels()->start(device.index, factor_view, launch);
       factor_view.first_ticket = 0;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is kept of how rows meet, as far as the host decides it: how many places a row gets, that words of rows and records
+// do not overlap, and when nothing is kept.
+#include "echelon/factor/row_meets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace echelon {
+namespace {
+
+RowMeetsSize size_of(std::int64_t rows, std::int64_t entries_a_triangle, int longest) {
+  RowMeetsSize size;
+  size.rows = rows;
+  size.lower = size.upper = entries_a_triangle;
+  size.of_A = rows + 2 * entries_a_triangle;
+  size.longest = longest;
+  return size;
+}
+
+TEST(RowMeets, RowsHaveOnePlaceMoreThanEntries) {
+  for (const auto& [longest, stride] : {std::pair{1, 8},
+                                        {7, 8},
+                                        {8, 16},
+                                        {15, 16},
+                                        {16, 32},
+                                        {31, 32},
+                                        {32, 64},
+                                        {63, 64},
+                                        {64, 96},
+                                        {95, 96},
+                                        {96, 128},
+                                        {127, 128},
+                                        {128, 0}}) {
+    EXPECT_EQ(size_of(1000, 3000, longest).stride(), stride) << longest;
+  }
+}
+
+TEST(RowMeets, NothingIsKeptOfBlocksAndWhereIndicesDoNotReach) {
+  RowMeetsSize size = size_of(1000, 3000, 7);
+  size.block = 2;
+  EXPECT_EQ(size.stride(), 0);
+  RowMeetsSize large = size_of(1, 0, 7);
+  large.upper = (std::int64_t{1} << 32) - 3;
+  EXPECT_EQ(large.stride(), 8);
+  ++large.upper;
+  EXPECT_EQ(large.stride(), 0);
+  EXPECT_FALSE(RowMeets(size, Device::host()).view().kept());
+  EXPECT_EQ(RowMeets(size, Device::host()).bytes(), 0);
+  EXPECT_FALSE(RowMeets(size_of(0, 0, 1), Device::host()).view().kept());
+}
+
+TEST(RowMeets, LongRowsOrManyPay) {
+  EXPECT_FALSE(size_of(1000, 3000, 31).pay());
+  EXPECT_TRUE(size_of(1000, 3000, 32).pay());
+  EXPECT_TRUE(size_of(RowMeetsSize::many_rows, 600'000, 7).pay());
+  EXPECT_FALSE(size_of(RowMeetsSize::many_rows - 1, 600'000, 7).pay());
+  RowMeetsSize blocks = size_of(RowMeetsSize::many_rows, 600'000, 7);
+  blocks.block = 3;
+  EXPECT_FALSE(blocks.pay());
+}
+
+TEST(RowMeets, OneLongRowAmongManyIsNotWorthIt) {
+  // 128 places a lower entry: 1.3 GB for factors of 0.06.
+  EXPECT_FALSE(RowMeets(size_of(2'000'000, 2'000'000, 127), Device::host()).view().kept());
+}
+
+TEST(RowMeets, BytesAreThoseOfTheArrays) {
+  for (const bool same : {true, false}) {
+    RowMeetsSize size = size_of(100, 300, 7);
+    size.same = same;
+    RowMeets meets(size, Device::host());
+    EXPECT_EQ(meets.bytes(), size.bytes());
+    EXPECT_EQ(meets.bytes(), 4 * (600 + 300 + (150 + 1) * 8) + (same ? 0 : 800));
+    EXPECT_EQ(meets.view().sources == nullptr, same);
+  }
+}
+
+TEST(RowMeets, WordsOfRowsDoNotOverlapAndFit) {
+  std::mt19937_64 random(3);
+  for (int n = 0; n < 200; ++n) {
+    const auto rows = static_cast<std::int64_t>(1 + random() % 40);
+    std::int64_t lower = 0;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const auto below = static_cast<std::int64_t>(random() % 12);
+      const std::int64_t begin = RowMeetsView::first_word(i, lower), end = begin + (below + 3) / 4;
+      lower += below;
+      EXPECT_LE(end, RowMeetsView::first_word(i + 1, lower));
+    }
+  }
+}
+
+TEST(RowMeets, RecordsStandOneAfterTheOther) {
+  // Three rows with 2, 1 and 0 entries of U; the last row is first.
+  EXPECT_EQ(RowMeetsView::record(2, 2, 0), 0);
+  EXPECT_EQ(RowMeetsView::record(2, 1, 0), 2);
+  EXPECT_EQ(RowMeetsView::record(2, 0, 1), 5);
+  RowMeetsSize size = size_of(3, 3, 3);
+  EXPECT_EQ(size.words(), 5 + 2 + 2);
+}
+
+TEST(RowMeets, CountsGoThroughAHead) {
+  const RowHead head = RowHead::unpacked(RowHead{126, 127, 125}.packed());
+  EXPECT_EQ(head.below, 126);
+  EXPECT_EQ(head.count, 127);
+  EXPECT_EQ(head.entries, 125);
+}
+
+}  // namespace
+}  // namespace echelon
