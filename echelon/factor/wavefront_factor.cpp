@@ -123,11 +123,9 @@ struct WavefrontFactor<T>::Impl {
     if (launch.team_lines > 0) {
       const Wavefront& front = order.vector().front;
       const int in_plane = (front.rows_y() + launch.team_lines - 1) / launch.team_lines;
-      const TileSchedule schedule(front, order.stencil(), {launch.team_lines, 1});
-      std::vector<int> teams;
-      for (const Tile& t : schedule.tiles()) teams.push_back(t.z * in_plane + t.y / launch.team_lines);
+      const std::vector<int> teams = tile_places_in_order(front, order.stencil(), {launch.team_lines, 1});
       team_order = on_device(teams, device);
-      view.teams = {team_order.data(), schedule.count(), in_plane};
+      view.teams = {team_order.data(), static_cast<int>(teams.size()), in_plane};
       view.progress_count = in_plane * front.nz;
     }
     progress = Array<unsigned>(view.progress_count, device);

@@ -50,66 +50,111 @@ Tile with_levels(const Wavefront& front, TileShape shape, int y, int z) {
   return last < 0 ? Tile{y, z, 0, 0} : Tile{y, z, first, last - first + 1};
 }
 
+/// Where tiles may be, row by row, and those with lines in the order of their tickets.
+struct PlacedTiles {
+  struct Placed {
+    int place;  // z·tiles_y + y
+    int when;   // it is ready
+    int first_level, levels;
+  };
+  TileShape shape;
+  int tiles_y, tiles_z;
+  std::vector<Neighbour> around;
+  std::vector<Placed> order;
+
+  PlacedTiles(const Wavefront& front, const Stencil& stencil, TileShape wanted)
+      // A tile larger than the grid is one tile; this keeps sums of sides small.
+      : shape{std::min(wanted.y, front.rows_y()), std::min(wanted.z, front.nz)} {
+    if (wanted.y < 1 || wanted.z < 1) {
+      throw Error(ErrorCode::bad_argument, fmt::format("tiles of {}x{} lines: at least 1x1", wanted.y, wanted.z));
+    }
+    tiles_y = (front.rows_y() + shape.y - 1) / shape.y;
+    tiles_z = (front.nz + shape.z - 1) / shape.z;
+    if (places() > std::numeric_limits<int>::max()) {
+      throw Error(ErrorCode::bad_argument,
+                  fmt::format("{} tiles of {}x{} lines: 2^31 are too many", places(), wanted.y, wanted.z));
+    }
+    around = neighbours(dependencies(front, stencil), shape);
+    sort_by_readiness(front);
+  }
+  std::int64_t places() const { return std::int64_t{tiles_y} * tiles_z; }
+
+ private:
+  /// Places before the first ones stand for nothing to wait for: level 0.
+  void sort_by_readiness(const Wavefront& front) {
+    int before_y = 0, before_z = 0;
+    for (const Neighbour& n : around) before_y = std::max(before_y, -n.dy), before_z = std::max(before_z, -n.dz);
+    const std::int64_t width = tiles_y + before_y;
+    std::vector<int> when_of(static_cast<std::size_t>(width * (tiles_z + before_z)), 0);
+    std::vector<std::int64_t> steps;
+    for (const Neighbour& n : around) steps.push_back(n.dz * width + n.dy);
+    std::vector<Placed> ready;
+    int last = 0;
+    for (int z = 0; z < tiles_z; ++z) {
+      int* const of_row = when_of.data() + (z + before_z) * width + before_y;
+      for (int y = 0; y < tiles_y; ++y) {
+        const Tile tile = with_levels(front, shape, y * shape.y, z * shape.z);
+        if (tile.levels == 0) continue;
+        int when = tile.first_level;
+        for (const std::int64_t step : steps) when = std::max(when, of_row[y + step]);
+        of_row[y] = when;
+        last = std::max(last, when);
+        ready.push_back({z * tiles_y + y, when, tile.first_level, tile.levels});
+      }
+    }
+    sort(std::move(ready), static_cast<std::size_t>(last) + 1);
+  }
+  /// Stably. Mostly there are few different levels, and counting them is quicker than comparing.
+  void sort(std::vector<Placed> ready, std::size_t levels) {
+    constexpr std::size_t levels_a_tile = 8, some_levels = 4096;
+    if (levels > levels_a_tile * ready.size() + some_levels) {
+      std::ranges::stable_sort(ready, {}, &Placed::when);
+      order = std::move(ready);
+      return;
+    }
+    std::vector<int> next(levels + 1, 0);
+    for (const Placed& one : ready) ++next[static_cast<std::size_t>(one.when) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    order.resize(ready.size());
+    for (const Placed& one : ready) order[static_cast<std::size_t>(next[static_cast<std::size_t>(one.when)]++)] = one;
+  }
+};
+
 }  // namespace
 
-TileSchedule::TileSchedule(const Wavefront& front, const Stencil& stencil, TileShape shape)
-    : front_(front),
-      // A tile larger than the grid is one tile; this keeps sums of sides small.
-      shape_{std::min(shape.y, front.rows_y()), std::min(shape.z, front.nz)} {
-  if (shape.y < 1 || shape.z < 1) {
-    throw Error(ErrorCode::bad_argument, fmt::format("tiles of {}x{} lines: at least 1x1", shape.y, shape.z));
-  }
-  tiles_y_ = (front.rows_y() + shape_.y - 1) / shape_.y;
-  const int tiles_z = (front.nz + shape_.z - 1) / shape_.z;
-  const std::int64_t places = std::int64_t{tiles_y_} * tiles_z;
-  if (places > std::numeric_limits<int>::max()) {
-    throw Error(ErrorCode::bad_argument,
-                fmt::format("{} tiles of {}x{} lines: 2^31 are too many", places, shape.y, shape.z));
-  }
-  const auto around = neighbours(dependencies(front, stencil), shape_);
-  std::vector<Tile> all;
-  std::vector<int> number(static_cast<std::size_t>(places), -1), ready;
-  std::vector<std::vector<TileWait>> waits;
-  for (int z = 0; z < tiles_z; ++z) {
-    for (int y = 0; y < tiles_y_; ++y) {
-      const Tile tile = with_levels(front, shape_, y * shape_.y, z * shape_.z);
-      if (tile.levels == 0) continue;
-      int when = tile.first_level;
-      auto& list = waits.emplace_back();
-      for (const Neighbour& n : around) {
-        if (y + n.dy < 0 || z + n.dz < 0) continue;
-        const int other = number[static_cast<std::size_t>(z + n.dz) * tiles_y_ + (y + n.dy)];
-        if (other < 0) continue;
-        when = std::max(when, ready[static_cast<std::size_t>(other)]);
-        list.push_back({other, n.behind});
-      }
-      number[static_cast<std::size_t>(z) * tiles_y_ + y] = static_cast<int>(all.size());
-      all.push_back(tile);
-      ready.push_back(when);
+TileSchedule::TileSchedule(const Wavefront& front, const Stencil& stencil, TileShape shape) : front_(front) {
+  const PlacedTiles placed(front, stencil, shape);
+  shape_ = placed.shape;
+  tiles_y_ = placed.tiles_y;
+  const auto count = static_cast<std::int64_t>(placed.order.size());
+  tile_of_ = Array<int>(placed.places(), -1);
+  for (int t = 0; const auto& one : placed.order) tile_of_[one.place] = t++;
+  tiles_ = Array<Tile>(count);
+  wait_start_ = Array<int>(count + 1);
+  std::vector<TileWait> waits;
+  waits.reserve(placed.order.size() * placed.around.size());
+  for (std::int64_t t = 0; t < count; ++t) {
+    const auto& one = placed.order[static_cast<std::size_t>(t)];
+    const int y = one.place % tiles_y_, z = one.place / tiles_y_;
+    tiles_[t] = {y * shape_.y, z * shape_.z, one.first_level, one.levels};
+    longest_ = std::max(longest_, one.levels);
+    wait_start_[t] = static_cast<int>(waits.size());
+    for (const Neighbour& n : placed.around) {
+      if (y + n.dy < 0 || z + n.dz < 0) continue;
+      const int other = tile_of_[std::int64_t{z + n.dz} * tiles_y_ + (y + n.dy)];
+      if (other >= 0) waits.push_back({other, n.behind});
     }
   }
-  std::vector<int> order(all.size()), ticket(all.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int s, int t) { return ready[s] < ready[t]; });
-  for (std::size_t t = 0; t < order.size(); ++t) ticket[static_cast<std::size_t>(order[t])] = static_cast<int>(t);
+  wait_start_[count] = static_cast<int>(waits.size());
+  waits_ = Array<TileWait>(std::span<const TileWait>(waits));
+}
 
-  tiles_ = Array<Tile>(static_cast<std::int64_t>(all.size()));
-  wait_start_ = Array<int>(tiles_.size() + 1);
-  std::vector<TileWait> in_order;
-  for (std::int64_t t = 0; t < tiles_.size(); ++t) {
-    const auto from = static_cast<std::size_t>(order[static_cast<std::size_t>(t)]);
-    tiles_[t] = all[from];
-    longest_ = std::max(longest_, all[from].levels);
-    wait_start_[t] = static_cast<int>(in_order.size());
-    for (const TileWait& w : waits[from]) in_order.push_back({ticket[static_cast<std::size_t>(w.tile)], w.behind});
-  }
-  wait_start_[tiles_.size()] = static_cast<int>(in_order.size());
-  waits_ = Array<TileWait>(std::span<const TileWait>(in_order));
-  tile_of_ = Array<int>(places);
-  for (std::int64_t p = 0; p < places; ++p) {
-    const int at = number[static_cast<std::size_t>(p)];
-    tile_of_[p] = at < 0 ? -1 : ticket[static_cast<std::size_t>(at)];
-  }
+std::vector<int> tile_places_in_order(const Wavefront& front, const Stencil& stencil, TileShape shape) {
+  const PlacedTiles placed(front, stencil, shape);
+  std::vector<int> places;
+  places.reserve(placed.order.size());
+  for (const auto& one : placed.order) places.push_back(one.place);
+  return places;
 }
 
 TileView TileSchedule::view() const {

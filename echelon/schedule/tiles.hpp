@@ -83,4 +83,7 @@ class TileSchedule {
   Array<TileWait> waits_;
 };
 
+/// Where the tiles of such a schedule stand, z·tiles_y + y, by their tickets: for those who need nothing else of it.
+std::vector<int> tile_places_in_order(const Wavefront& front, const Stencil& stencil, TileShape shape);
+
 }  // namespace echelon

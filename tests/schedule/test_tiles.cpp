@@ -63,6 +63,28 @@ TEST(Tiles, OneLineAndOneTile) {
   }
 }
 
+TEST(Tiles, AloneInTheSameOrder) {
+  // Few levels for their tiles, and many: the order is found in two ways.
+  for (const auto& grid : {Grid{5, 60, 60}, Grid{50000, 6, 5}}) {
+    const Stencil box = stencils::box27();
+    const Wavefront front = wavefront(grid, box);
+    const TileSchedule s(front, box, {2, 1});
+    const auto places = tile_places_in_order(front, box, {2, 1});
+    ASSERT_EQ(places.size(), s.tiles().size());
+    std::vector<int> ready;  // own first level, and that of all it waits for
+    for (std::size_t t = 0; t < places.size(); ++t) {
+      EXPECT_EQ(places[t] % s.view().tiles_y * 2, s.tiles()[t].y);
+      EXPECT_EQ(places[t] / s.view().tiles_y, s.tiles()[t].z);
+      ready.push_back(s.tiles()[t].first_level);
+      for (const TileWait& w : s.waits(static_cast<int>(t))) {
+        ASSERT_LT(w.tile, static_cast<int>(t));
+        ready.back() = std::max(ready.back(), ready[static_cast<std::size_t>(w.tile)]);
+      }
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(ready));
+  }
+}
+
 TEST(Tiles, BadInput) {
   const Stencil star = stencils::star7();
   EXPECT_ERROR(TileSchedule(wavefront({4, 4, 4}, star), star, {0, 4}), bad_argument, "0x4 lines");
