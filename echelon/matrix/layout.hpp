@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "echelon/matrix/stencil.hpp"
 
@@ -46,8 +47,13 @@ class Layout {
   /// Bytes of the values and of the layout's own tables.
   std::int64_t bytes() const;
   const StoredBlocks& stored() const;
-  /// Where any value lives; lives as long as a copy of the layout.
+  /// Where any value lives; lives as long as a copy of the layout. Of tiles, a table with a number for each of their levels
+  /// is made when this is first asked for.
   const LayoutView& view() const;
+  /// All of it but that table, whose pointer is null.
+  const LayoutView& outline() const;
+  /// tile_contiguous, unless on the points of another: where each tile's scalars begin, and the end.
+  std::span<const std::int64_t> tile_starts() const;
   /// The schedule whose tiles the layout follows; tile_contiguous only.
   const TileSchedule& tiles() const;
 

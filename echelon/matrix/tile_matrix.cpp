@@ -319,7 +319,7 @@ double TileMatrix::norm_inf() const {
 }
 
 void TileMatrix::grow(const TileOrder& grown_order, double* values) const {
-  const LayoutView &own = order_.host_vector().view(), &other = grown_order.host_vector().view();
+  const LayoutView &own = order_.host_vector().outline(), &other = grown_order.host_vector().outline();
   const bool same = grown_order.device() == device() && grown_order.dof() == dof() && grown_order.runs() == order_.runs() &&
                     own.tiles.shape.y == other.tiles.shape.y && own.tiles.shape.z == other.tiles.shape.z &&
                     own.front.a == other.front.a && own.front.b == other.front.b && own.front.c == other.front.c &&

@@ -2,9 +2,11 @@
 #include "echelon/matrix/tile_order.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "echelon/base/error.hpp"
+#include "echelon/matrix/tile_runs_view.hpp"
 
 namespace echelon {
 namespace {
@@ -28,12 +30,33 @@ Layout matrix_beside(const Layout& vector, const Stencil& leader, TileShape shap
   return laid_out(vector.kind(), vector.grid(), leader, shape, stored);
 }
 
-template <class T>
-Array<T> copied(const T* from, std::int64_t n, Device device) {
-  Array<T> to(n, device);
-  copy_bytes(to.data(), device, from, Device::host(), to.bytes());
-  return to;
+const TileRunKernels& kernels() {
+  const TileRunKernels* found = tile_run_kernels();
+  if (!found) throw Error(ErrorCode::device, "a tile order on a GPU: this build of echelon has no CUDA");
+  return *found;
 }
+
+/// Tables one behind the other, so that one transfer takes all of them.
+class Packed {
+ public:
+  /// Where the table is among the bytes.
+  template <class T>
+  std::int64_t add(const T* from, std::int64_t n) {
+    constexpr std::size_t alignment = 16;
+    const std::size_t begin = (bytes_.size() + alignment - 1) / alignment * alignment;
+    bytes_.resize(begin + static_cast<std::size_t>(n) * sizeof(T));
+    if (n > 0) std::memcpy(bytes_.data() + begin, from, static_cast<std::size_t>(n) * sizeof(T));
+    return static_cast<std::int64_t>(begin);
+  }
+  Array<std::byte> sent(Device device) const {
+    Array<std::byte> to(static_cast<std::int64_t>(bytes_.size()), device);
+    copy_bytes(to.data(), device, bytes_.data(), Device::host(), to.bytes());
+    return to;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
 
 }  // namespace
 
@@ -59,31 +82,43 @@ TileOrder::TileOrder(Grid grid, Stencil stencil, const Stencil& leader, int dof,
           matrix_beside(host_vector_, leader, shape, StoredBlocks::matrix(all_entries(stencil_), dof, padding_bytes))) {
   const auto tables = std::make_shared<PointTables>();
   points_ = tables;
-  matrix_ = host_matrix_.view();
-  vector_ = host_vector_.view();
-  if (kind != LayoutKind::tile_contiguous) {
+  matrix_ = host_matrix_.outline();
+  vector_ = host_vector_.outline();
+  const bool in_runs = kind == LayoutKind::tile_contiguous;
+  if (!in_runs) {
     const Stencil both = symmetrised(leader);
     tables->schedule.emplace(wavefront(grid, both), both, shape);
   }
   TileView tiles = host_tiles().view();
   const std::int64_t count = tiles.count;
   const std::int64_t places = std::int64_t{tiles.tiles_y} * ((tiles.front.nz + tiles.shape.z - 1) / tiles.shape.z);
-  tables->tiles = copied(tiles.tiles, count, device);
-  tables->tile_of = copied(tiles.tile_of, places, device);
-  tables->waits = copied(tiles.waits, tiles.wait_start[count], device);
-  tables->wait_start = copied(tiles.wait_start, count + 1, device);
-  tiles.tiles = tables->tiles.data();
-  tiles.tile_of = tables->tile_of.data();
-  tiles.waits = tables->waits.data();
-  tiles.wait_start = tables->wait_start.data();
+  Packed packed;
+  const auto tile_list = packed.add(tiles.tiles, count), tile_of = packed.add(tiles.tile_of, places);
+  const auto waits = packed.add(tiles.waits, tiles.wait_start[count]), wait_start = packed.add(tiles.wait_start, count + 1);
+  const auto first_run = packed.add(vector_.first_run, in_runs ? count + 1 : 0);
+  const auto tile_start = packed.add(host_vector_.tile_starts().data(), in_runs ? count + 1 : 0);
+  tables->packed = packed.sent(device);
+  const auto sent = [&]<class T>(std::int64_t at, const T*& table) {
+    table = reinterpret_cast<const T*>(tables->packed.data() + at);
+  };
+  sent(tile_list, tiles.tiles);
+  sent(tile_of, tiles.tile_of);
+  sent(waits, tiles.waits);
+  sent(wait_start, tiles.wait_start);
   matrix_.tiles = vector_.tiles = tiles;
   // User order needs no map, but who sweeps in it does.
   matrix_.front = vector_.front = tiles.front;
-  if (kind != LayoutKind::tile_contiguous) return;
-  tables->first_run = copied(vector_.first_run, count + 1, device);
-  tables->run_start = copied(vector_.run_start, vector_.first_run[count] + 1, device);
-  vector_.first_run = tables->first_run.data();
+  if (!in_runs) return;
+  tables->run_start = Array<std::int64_t>(vector_.first_run[count] + 1, device);
+  const std::int64_t* starts = nullptr;
+  sent(tile_start, starts);
+  sent(first_run, vector_.first_run);
   vector_.run_start = tables->run_start.data();
+  if (device.is_host()) {
+    std::copy_n(host_vector_.view().run_start, tables->run_start.size(), tables->run_start.data());
+  } else {
+    kernels().run_starts(device.index, vector_, 32 / padding_bytes, starts, tables->run_start.data());
+  }
   place_matrix_runs();
 }
 
@@ -95,7 +130,7 @@ TileOrder::TileOrder(const TileOrder& like, Stencil stencil)
       host_vector_(like.host_vector_),
       host_matrix_(Layout::on_points_of(host_vector_, StoredBlocks::matrix(all_entries(stencil_), dof_, padding_bytes))),
       points_(like.points_),
-      matrix_(host_matrix_.view()),
+      matrix_(host_matrix_.outline()),
       vector_(like.vector_) {
   matrix_.tiles = vector_.tiles;
   matrix_.front = vector_.front;
@@ -103,7 +138,14 @@ TileOrder::TileOrder(const TileOrder& like, Stencil stencil)
 }
 
 void TileOrder::place_matrix_runs() {
-  matrix_run_start_ = copied(host_matrix_.view().run_start, runs() + 1, device_);
+  matrix_run_start_ = Array<std::int64_t>(points_->run_start.size(), device_);
+  const std::int64_t columns = std::int64_t{stencil_.size()} * dof_;
+  const std::int64_t *from = points_->run_start.data(), count = matrix_run_start_.size();
+  if (device_.is_host()) {
+    std::transform(from, from + count, matrix_run_start_.data(), [=](std::int64_t start) { return columns * start; });
+  } else {
+    kernels().stretched(device_.index, from, count, columns, matrix_run_start_.data());
+  }
   matrix_.first_run = vector_.first_run;
   matrix_.run_start = matrix_run_start_.data();
 }

@@ -9,6 +9,7 @@
 // form, which loses no memory) and user, have the same tiles and no runs: conversions and the plain sweep take them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,8 +24,8 @@ Stencil symmetrised(const Stencil& stencil);
 
 class TileOrder {
  public:
-  /// The tables are made on the host and copied to the device (which may be the host). Throws Error(bad_argument) for sizes
-  /// < 1, will_not_fit when the device has not the memory.
+  /// The tables of tiles are made on the host and copied to the device (which may be the host), those of runs are made
+  /// there. Throws Error(bad_argument) for sizes < 1, will_not_fit when the device has not the memory.
   TileOrder(Grid grid, Stencil stencil, int dof, TileShape shape, Device device,
             LayoutKind kind = LayoutKind::tile_contiguous);
   /// The entries of `stencil`, points in the order of the larger stencil `leader`: vectors are then those of its order.
@@ -43,7 +44,7 @@ class TileOrder {
   /// Pointers live on the device, as long as this object.
   const LayoutView& matrix() const { return matrix_; }
   const LayoutView& vector() const { return vector_; }
-  /// The same for the host.
+  /// The same for the host; a table of runs is made there when a view is first asked for.
   const Layout& host_matrix() const { return host_matrix_; }
   const Layout& host_vector() const { return host_vector_; }
   std::int64_t matrix_scalars() const { return host_matrix_.size(); }
@@ -62,13 +63,9 @@ class TileOrder {
   /// What orders of the same points share, on the device.
   struct PointTables {
     std::optional<TileSchedule> schedule;  // of kinds whose layout has none
-    Array<Tile> tiles;
-    Array<int> tile_of, wait_start;
-    Array<TileWait> waits;
-    Array<std::int64_t> first_run, run_start;
-    std::int64_t bytes() const {
-      return tiles.bytes() + tile_of.bytes() + waits.bytes() + wait_start.bytes() + first_run.bytes() + run_start.bytes();
-    }
+    Array<std::byte> packed;               // of the tiles
+    Array<std::int64_t> run_start;
+    std::int64_t bytes() const { return packed.bytes() + run_start.bytes(); }
   };
   void place_matrix_runs();
 

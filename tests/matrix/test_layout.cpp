@@ -42,7 +42,7 @@ TEST(Layout, TilesByHand) {
   EXPECT_EQ(layout.view().place({2, 0, 0}).at(5, 0, 0), 2 * 16);
   EXPECT_EQ(layout.view().place({0, 1, 0}).at(5, 0, 0), 2 * 16 + 1);
   EXPECT_EQ(layout.view().place({0, 1, 0}).at(8, 0, 0), 2 * 16 + 3 * 4 + 1);
-  EXPECT_EQ(layout.bytes(), 80 * 8 + (2 + 6) * 8);
+  EXPECT_EQ(layout.bytes(), 80 * 8 + (2 + 2 + 6) * 8);
 }
 
 /// Every value of every point has a place of its own, and runs begin at multiples of 32 bytes.
