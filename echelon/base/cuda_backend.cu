@@ -13,6 +13,7 @@
 #include "echelon/base/device_pool.cuh"
 #include "echelon/base/error.hpp"
 #include "echelon/base/fma.hpp"
+#include "echelon/base/small_upload.cuh"
 #include "echelon/base/staged_upload.cuh"
 #include "echelon/krylov/reduction_tree.hpp"
 
@@ -48,9 +49,14 @@ std::int64_t free_bytes(int device) {
   return static_cast<std::int64_t>(free + pool_unused_bytes(device));
 }
 
+bool has_free(int device, std::int64_t bytes) {
+  return bytes <= static_cast<std::int64_t>(pool_unused_bytes(device)) || bytes <= free_bytes(device);
+}
+
 void copy(int device, void* to, const void* from, std::size_t bytes, CopyKind kind) {
   select(device);
   if (kind == CopyKind::host_to_device && bytes >= least_staged_bytes) return staged_upload(device, to, from, bytes);
+  if (kind == CopyKind::host_to_device && bytes <= most_small_bytes && small_upload(device, to, from, bytes)) return;
   const auto direction = kind == CopyKind::host_to_device   ? cudaMemcpyHostToDevice
                          : kind == CopyKind::device_to_host ? cudaMemcpyDeviceToHost
                                                             : cudaMemcpyDeviceToDevice;
@@ -202,8 +208,9 @@ double seconds(int device, const std::function<void()>& launches) {
 }  // namespace
 
 const CudaBackend* cuda_backend() {
-  static const CudaBackend table{device_count, device_name, free_bytes, pool_allocate, pool_release,   copy,   clear, fill,
-                                 dot,          largest,     axpy,       scaled_gather, copy_bandwidth, seconds};
+  static const CudaBackend table{device_count, device_name, free_bytes,    has_free,       pool_allocate,
+                                 pool_release, copy,        clear,         fill,           dot,
+                                 largest,      axpy,        scaled_gather, copy_bandwidth, seconds};
   return &table;
 }
 

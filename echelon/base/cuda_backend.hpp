@@ -24,6 +24,8 @@ struct CudaBackend {
   int (*device_count)();
   std::string (*device_name)(int device);
   std::int64_t (*free_bytes)(int device);
+  /// Whether so many are free; asks the driver, which takes its time, only when our pool has fewer.
+  bool (*has_free)(int device, std::int64_t bytes);
   void* (*allocate)(int device, std::size_t bytes);  // null when memory is out
   void (*release)(int device, void* pointer);
   void (*copy)(int device, void* to, const void* from, std::size_t bytes, CopyKind kind);

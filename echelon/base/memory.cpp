@@ -62,6 +62,7 @@ std::int64_t available_bytes(Device device) {
 }
 
 void require_memory(std::int64_t bytes, const std::string& what, Device device) {
+  if (!device.is_host() && cuda_backend()->has_free(device.index, bytes)) return;
   const auto there = available_bytes(device);
   if (bytes > there) {
     throw Error(ErrorCode::will_not_fit, fmt::format("{} needs {} and {} are free on {}", what, human_bytes(bytes),
