@@ -13,8 +13,13 @@ namespace echelon::problems {
 constexpr int sample_threads = 128, speed_blocks = 1024, speed_threads = 256;
 constexpr unsigned most_padding = 8;  // a run is padded by less
 
+/// Blocks of threads that are resident on a multiprocessor: more of them hide what a row waits for, until registers spill.
 template <class Recipe>
-__global__ void __launch_bounds__(TileWalk::threads)
+constexpr int assembly_resident = Recipe::unknowns < 4 ? 2 : 3;
+
+/// Known: on the recipe's own stencil, which the compiler knows.
+template <class Recipe, bool Known>
+__global__ void __launch_bounds__(TileWalk::threads, assembly_resident<Recipe>)
     assembly_kernel(const __grid_constant__ AssemblyView v, const __grid_constant__ Recipe recipe) {
   extern __shared__ int walk_memory[];
   const int b = Recipe::unknowns > 0 ? Recipe::unknowns : v.block;
@@ -22,7 +27,12 @@ __global__ void __launch_bounds__(TileWalk::threads)
   walk_tiles(
       v.vector, b, walk_memory,
       [&](Ijk p, int row, const TileRun& run, unsigned rank) {
-        write_row(v, recipe, p, row, v.values + run.start * columns + rank, run.length);
+        double* const first = v.values + run.start * columns + rank;
+        if constexpr (Known) {
+          write_known_row(v, recipe, p, row, first, run.length);
+        } else {
+          write_row(v, recipe, p, row, first, run.length);
+        }
       },
       [&](const TileRun& run) {
         const unsigned padding = run.length - run.used;
@@ -38,9 +48,12 @@ __global__ void __launch_bounds__(TileWalk::threads)
 template <class Recipe>
 void write_on_gpu(int device, const AssemblyView& view, const Recipe& recipe) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  assembly_kernel<Recipe>
-      <<<TileWalk::blocks(view.vector, view.longest), TileWalk::threads, TileWalk::shared_bytes(view.vector)>>>(view,
-                                                                                                                recipe);
+  auto* kernel = assembly_kernel<Recipe, false>;
+  if constexpr (KnownRecipe<Recipe>) {
+    if (view.known) kernel = assembly_kernel<Recipe, true>;
+  }
+  kernel<<<TileWalk::blocks(view.vector, view.longest), TileWalk::threads, TileWalk::shared_bytes(view.vector)>>>(view,
+                                                                                                                  recipe);
   check_cuda(cudaGetLastError(), "assembly");
 }
 
@@ -49,19 +62,25 @@ __global__ void __launch_bounds__(sample_threads)
     sample_kernel(const __grid_constant__ SamplePoints points, const __grid_constant__ Sampler sampler, double* values,
                   unsigned long long* first_bad) {
   constexpr int components = Sampler::components;
+  // Written from here in the order of the memory: a thread's own values lie far from its neighbours'.
+  __shared__ double staged[sample_threads * components];
   const std::int64_t nx = points.grid.nx + 2 * points.halo, ny = points.grid.ny + 2 * points.halo,
                      nz = points.grid.nz + 2 * points.halo;
-  const std::int64_t point = blockIdx.x * std::int64_t{sample_threads} + threadIdx.x;
-  if (point >= nx * ny * nz) return;
-  double at[components];
-  bool good = sampler(coordinate(point % nx - points.halo, points.grid.nx, points.place),
-                      coordinate(point / nx % ny - points.halo, points.grid.ny, points.place),
-                      coordinate(point / nx / ny - points.halo, points.grid.nz, points.place), at);
-  for (int c = 0; c < components; ++c) {
-    good = good && isfinite(at[c]);
-    values[point * components + c] = at[c];
+  const std::int64_t first = blockIdx.x * std::int64_t{sample_threads}, point = first + threadIdx.x;
+  if (point < nx * ny * nz) {
+    double at[components];
+    bool good = sampler(coordinate(point % nx - points.halo, points.grid.nx, points.place),
+                        coordinate(point / nx % ny - points.halo, points.grid.ny, points.place),
+                        coordinate(point / nx / ny - points.halo, points.grid.nz, points.place), at);
+    for (int c = 0; c < components; ++c) {
+      good = good && isfinite(at[c]);
+      staged[threadIdx.x * components + c] = at[c];
+    }
+    if (!good) atomicMin(first_bad, static_cast<unsigned long long>(point));
   }
-  if (!good) atomicMin(first_bad, static_cast<unsigned long long>(point));
+  __syncthreads();
+  const int count = static_cast<int>(min(std::int64_t{sample_threads}, nx * ny * nz - first)) * components;
+  for (int n = threadIdx.x; n < count; n += sample_threads) values[first * components + n] = staged[n];
 }
 
 template <class Sampler>

@@ -5,8 +5,11 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "echelon/factor/static_plan.hpp"
 #include "echelon/matrix/row_source.hpp"
 #include "echelon/matrix/struct_matrix.hpp"
 #include "echelon/problem/point_loop.hpp"
@@ -47,6 +50,7 @@ struct AssemblyView {
   LayoutView vector;  // of the order
   const AssemblyEntry* entries;
   int entry_count, block, longest;  // longest: levels of a tile
+  bool known;                       // the recipe's own entries, and its stencil is one the compiler knows
   double* values;
 };
 
@@ -67,6 +71,38 @@ ECHELON_FN void write_row(const AssemblyView& v, const Recipe& recipe, Ijk p, in
       for (int c = 0; c < b; ++c, first += stride) *first = 0;
     }
   }
+}
+
+/// A recipe whose stencil the compiler knows (`Recipe::Known`, one of static_plans).
+template <class Recipe>
+concept KnownRecipe = requires {
+  Recipe::Known::plan;
+};
+
+/// The same on exactly that stencil: what depends on an entry's offset alone is done by the compiler.
+template <KnownRecipe Recipe>
+ECHELON_FN void write_known_row(const AssemblyView& v, const Recipe& recipe, Ijk p, int row, double* first,
+                                std::int64_t stride) {
+  constexpr int b = Recipe::unknowns;
+  const Wavefront& front = v.vector.front;
+  const auto of_point = recipe.row(p);
+  const auto write = [&]<int e>(std::integral_constant<int, e>) {
+    constexpr Offset o = Recipe::Known::plan.offset[e];
+    const Ijk q = moved(p, o);
+    const bool inside = (o.x < 0 ? q.i >= 0 : q.i < front.nx) && (o.y < 0 ? q.j >= 0 : q.j < front.ny) &&
+                        (o.z < 0 ? q.k >= 0 : q.k < front.nz);
+    if (inside) {
+      const auto block = of_point.block(e, o);
+#pragma unroll
+      for (int c = 0; c < b; ++c) first[c * stride] = block.at(row, c);
+    } else {
+#pragma unroll
+      for (int c = 0; c < b; ++c) first[c * stride] = 0;
+    }
+    first += b * stride;
+  };
+  [&]<int... e>(std::integer_sequence<int, e...>) { (write(std::integral_constant<int, e>{}), ...); }
+  (std::make_integer_sequence<int, Recipe::Known::plan.entries>{});
 }
 
 template <class Recipe>
@@ -110,7 +146,8 @@ class RecipeRows final : public RowSource {
   void write(const TileOrder& order, double* values) const override {
     assembly::require_fit(order, *this);
     const std::vector<AssemblyEntry> list = assembly::entries_of(order, *this);
-    AssemblyView view{order.vector(), list.data(), order.stencil().size(), dof(), order.host_tiles().longest(), values};
+    AssemblyView view{order.vector(),  list.data(), order.stencil().size(), dof(), order.host_tiles().longest(),
+                      is_known(order), values};
     if (device().is_host()) return on_host(order, view);
     const auto* kernels = assembly_kernels<Recipe>();
     if (!kernels) assembly::throw_no_cuda();
@@ -122,12 +159,26 @@ class RecipeRows final : public RowSource {
   }
 
  private:
+  static bool is_known(const TileOrder& order) {
+    if constexpr (KnownRecipe<Recipe>) return Recipe::Known::plan.matches(order.stencil().offsets());
+    return false;
+  }
+
   void on_host(const TileOrder& order, const AssemblyView& view) const {
     std::fill_n(view.values, order.matrix_scalars(), 0.0);
     for_each_point(grid(), Recipe::operations, [&](std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t) {
       const Ijk p{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
       const echelon::Place place = order.matrix().place(p);
-      for (int r = 0; r < dof(); ++r) write_row(view, recipe_, p, r, view.values + place.at(0, r, 0), place.column_stride);
+      for (int r = 0; r < dof(); ++r) {
+        double* const first = view.values + place.at(0, r, 0);
+        if constexpr (KnownRecipe<Recipe>) {
+          if (view.known) {
+            write_known_row(view, recipe_, p, r, first, place.column_stride);
+            continue;
+          }
+        }
+        write_row(view, recipe_, p, r, first, place.column_stride);
+      }
     });
   }
 

@@ -7,6 +7,7 @@
 // order of the faces, and then of the cell itself.
 #pragma once
 
+#include "echelon/factor/static_plan.hpp"
 #include "echelon/problem/point_samples.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/recipe.hpp"
@@ -26,6 +27,7 @@ ECHELON_FN int length(const Offset& o) { return (o.x < 0 ? -o.x : o.x) + (o.y < 
 }  // namespace phases
 
 struct CahnHilliardRows {
+  using Known = static_plans::Diamond25;
   static constexpr int unknowns = 2;
   static constexpr std::int64_t operations = 2000;
   SampleView<phases::components> samples;

@@ -31,13 +31,12 @@ Samples sampled(const GasFlow& base, const Grid& grid, Device device) {
   return {what, points, GasSampler<GasFlow>{base}, device};
 }
 
-EulerRows recipe_of(const Grid& grid, int center, const EulerOptions& options, const Samples& flow) {
+EulerRows recipe_of(const Grid& grid, const EulerOptions& options, const Samples& flow) {
   const OpenAxes axes(grid);
   const double fastest = flow.largest(GasWaves{{axes.open[0], axes.open[1], axes.open[2]}});
   const double dt = chosen_step("euler", options.step, axes, fastest > 0 ? fastest : 1);
   EulerRows recipe{};
   recipe.flow = flow.view();
-  recipe.center = center;
   for (int d = 0; d < 3; ++d) {
     recipe.open[d] = axes.open[d];
     recipe.step[d] = dt / axes.h[d];
@@ -51,7 +50,7 @@ EulerRows recipe_of(const Grid& grid, int center, const EulerOptions& options, c
 StructMatrix<double> euler(Grid grid, const EulerOptions& options) {
   StructMatrix<double> A(grid, stencils::star13(), EulerRows::unknowns);
   const Samples flow = sampled(options.base, grid, Device::host());
-  assemble(recipe_of(grid, A.stencil().center(), options, flow), A);
+  assemble(recipe_of(grid, options, flow), A);
   return A;
 }
 
@@ -59,7 +58,7 @@ Rows euler_rows(Grid grid, const EulerOptions& options, Device device) {
   require_shape(grid, EulerRows::unknowns);
   Samples flow = sampled(options.base, grid, device);
   Stencil stencil = stencils::star13();
-  const EulerRows recipe = recipe_of(grid, stencil.center(), options, flow);
+  const EulerRows recipe = recipe_of(grid, options, flow);
   RecipeTables tables;
   tables.numbers.push_back(std::move(flow).values());
   return std::make_shared<RecipeRows<EulerRows>>(grid, std::move(stencil), EulerRows::unknowns, device, recipe,

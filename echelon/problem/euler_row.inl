@@ -7,6 +7,7 @@
 // dissipation, and A^± stay smooth, as second order needs. At the point itself 3(F⁺ − F⁻)/2 is f(λ) = |λ|.
 #pragma once
 
+#include "echelon/factor/static_plan.hpp"
 #include "echelon/problem/point_samples.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/recipe.hpp"
@@ -16,7 +17,8 @@ namespace echelon::problems {
 namespace euler_gas {
 constexpr double gamma = 1.4;
 constexpr double rounding = 0.1;  // of |λ|, in sound speeds
-constexpr int components = 4;     // sampled: V, c
+/// Sampled: V, c, and for each axis the rounded |λ₀|, |λ₊|, |λ₋|, whose roots all rows that meet the point would draw again.
+constexpr int sound = 3, sizes = 4, components = 13;
 }  // namespace euler_gas
 
 /// factor · f(A_d) at a state: what is left to do for a value.
@@ -26,24 +28,22 @@ struct SplitJacobian {
 
   /// f(λ) = whole · λ + part · |λ|
   struct Function {
-    double whole, part, soft;
-    ECHELON_FN double operator()(double l) const {
-      const double size = std::sqrt(l * l + soft * soft);
-      return whole == 0 ? size : whole * (l + part * size);
-    }
+    double whole, part;
+    ECHELON_FN double operator()(double l, double size) const { return whole == 0 ? size : whole * (l + part * size); }
   };
 };
 
 struct EulerRows {
+  using Known = static_plans::Star13;
   static constexpr int unknowns = 5;
   static constexpr std::int64_t operations = 8000;
   SampleView<euler_gas::components> flow;
   double step[3], own_step[3];  // dt/h_d and 3/2 of it
   bool open[3];
-  int center;
 
   struct State {
     double V[3], c, square, enthalpy;
+    const double* sizes;  // of the eigenvalues along each axis
   };
 
   struct Block {
@@ -84,30 +84,31 @@ struct EulerRows {
     Ijk p;
 
     ECHELON_FN static SplitJacobian split(const State& s, int d, double factor, const SplitJacobian::Function& f) {
-      const double normal = pick(s.V, d), f0 = f(normal);
+      const double normal = pick(s.V, d), *size = s.sizes + 3 * d, f0 = f(normal, size[0]);
       return {factor * f0,
-              {factor * (f(normal + s.c) - f0) / (2 * s.c * s.c), factor * (f(normal - s.c) - f0) / (2 * s.c * s.c)},
+              {factor * (f(normal + s.c, size[1]) - f0) / (2 * s.c * s.c),
+               factor * (f(normal - s.c, size[2]) - f0) / (2 * s.c * s.c)},
               d};
     }
 
-    ECHELON_FN Block block(int e, const Offset& o) const {
+    ECHELON_FN Block block(int, const Offset& o) const {
       const double* at = of.flow.at(p.i + o.x, p.j + o.y, p.k + o.z);
       Block block{};
       State& s = block.s;
-      s.V[0] = at[0], s.V[1] = at[1], s.V[2] = at[2], s.c = at[3];
+      s.V[0] = at[0], s.V[1] = at[1], s.V[2] = at[2], s.c = at[euler_gas::sound];
+      s.sizes = at + euler_gas::sizes;
       s.square = s.V[0] * s.V[0] + s.V[1] * s.V[1] + s.V[2] * s.V[2];
       s.enthalpy = s.c * s.c / (euler_gas::gamma - 1) + 0.5 * s.square;
-      const double soft = euler_gas::rounding * s.c;
-      block.diagonal = e == of.center;
+      block.diagonal = o.x == 0 && o.y == 0 && o.z == 0;
       if (!block.diagonal) {
         const int d = axis_of(o), distance = o.x + o.y + o.z;
         const double side = distance < 0 ? 1 : -1;  // the point before feeds A⁺, the one after A⁻
         const double difference = side * (distance == 1 || distance == -1 ? -2.0 : 0.5);
-        block.jacobian[0] = split(s, d, difference * pick(of.step, d), {0.5, side, soft});
+        block.jacobian[0] = split(s, d, difference * pick(of.step, d), {0.5, side});
         block.count = 1;
         return block;
       }
-      const SplitJacobian::Function size{0, 1, soft};
+      const SplitJacobian::Function size{0, 1};
 #pragma unroll
       for (int d = 0; d < 3; ++d) {
         if (of.open[d]) {
@@ -123,7 +124,7 @@ struct EulerRows {
   ECHELON_FN Row row(Ijk p) const { return {*this, p}; }
 };
 
-/// V and c of a base flow: a formula, or a user's function.
+/// What is sampled of a base flow: a formula, or a user's function.
 template <class Field>
 struct GasSampler {
   static constexpr int components = euler_gas::components;
@@ -131,7 +132,14 @@ struct GasSampler {
   ECHELON_FN bool operator()(double x, double y, double z, double* at) const {
     const GasState s = base(x, y, z);
     const double c = std::sqrt(euler_gas::gamma * s.p / s.rho);
-    at[0] = s.u, at[1] = s.v, at[2] = s.w, at[3] = std::isfinite(s.rho) ? c : s.rho;
+    at[0] = s.u, at[1] = s.v, at[2] = s.w, at[euler_gas::sound] = std::isfinite(s.rho) ? c : s.rho;
+    const double soft = euler_gas::rounding * c;
+#pragma unroll
+    for (int d = 0; d < 3; ++d) {
+      const double wave[3] = {at[d], at[d] + c, at[d] - c};
+#pragma unroll
+      for (int n = 0; n < 3; ++n) at[euler_gas::sizes + 3 * d + n] = std::sqrt(wave[n] * wave[n] + soft * soft);
+    }
     return !(s.rho <= 0 || s.p <= 0);
   }
   [[noreturn]] void refuse(double x, double y, double z) const;
@@ -143,7 +151,7 @@ struct GasWaves {
   bool open[3];
   ECHELON_FN double operator()(const double* s) const {
     double top = 0;
-    for (int d = 0; d < 3; ++d) top = open[d] ? std::fmax(top, std::fabs(s[d]) + s[3]) : top;
+    for (int d = 0; d < 3; ++d) top = open[d] ? std::fmax(top, std::fabs(s[d]) + s[euler_gas::sound]) : top;
     return top;
   }
 };

@@ -46,25 +46,17 @@ Difference difference(const Offset& offset, const OpenAxes& axes) {
     result.second[a][a] = curvature(a) * across(b) * across(c);
     result.second[a][b] = result.second[b][a] = slope(a) * slope(b) * across(c);
   }
+  result.laplacian = result.second[0][0] + result.second[1][1] + result.second[2][2];
   return result;
 }
 
-/// Of each entry; a Difference is so many numbers.
-constexpr std::int64_t numbers_a_difference = sizeof(Difference) / sizeof(double);
-Array<double> differences_of(const Stencil& stencil, const OpenAxes& axes) {
-  Array<double> table(stencil.size() * numbers_a_difference);
-  auto* to = reinterpret_cast<Difference*>(table.data());
-  for (const Offset& o : stencil.offsets()) *to++ = difference(o, axes);
-  return table;
-}
-
-NavierStokesRows recipe_of(const Grid& grid, const NavierStokesOptions& options, const Samples& flow,
-                           const Array<double>& differences) {
+NavierStokesRows recipe_of(const Grid& grid, const Stencil& stencil, const NavierStokesOptions& options,
+                           const Samples& flow) {
   const OpenAxes axes(grid);
   const double fastest = flow.largest(ViscousSpeed{{axes.open[0], axes.open[1], axes.open[2]}});
   NavierStokesRows recipe{};
   recipe.flow = flow.view();
-  recipe.differences = reinterpret_cast<const Difference*>(differences.data());
+  for (int e = 0; const Offset& o : stencil.offsets()) recipe.differences[e++] = difference(o, axes);
   recipe.dt = chosen_step("navier_stokes", options.step, axes, fastest + 1);
   for (int d = 0; d < 3; ++d) {
     recipe.open[d] = axes.open[d];
@@ -78,8 +70,7 @@ NavierStokesRows recipe_of(const Grid& grid, const NavierStokesOptions& options,
 StructMatrix<double> navier_stokes(Grid grid, const NavierStokesOptions& options) {
   StructMatrix<double> A(grid, stencils::box27(), NavierStokesRows::unknowns);
   const Samples flow = sampled(options.base, grid, Device::host());
-  const auto differences = differences_of(A.stencil(), OpenAxes(grid));
-  assemble(recipe_of(grid, options, flow, differences), A);
+  assemble(recipe_of(grid, A.stencil(), options, flow), A);
   return A;
 }
 
@@ -88,8 +79,7 @@ Rows navier_stokes_rows(Grid grid, const NavierStokesOptions& options, Device de
   Samples flow = sampled(options.base, grid, device);
   Stencil stencil = stencils::box27();
   RecipeTables tables;
-  tables.numbers.push_back(differences_of(stencil, OpenAxes(grid)).to(device));
-  const NavierStokesRows recipe = recipe_of(grid, options, flow, tables.numbers.front());
+  const NavierStokesRows recipe = recipe_of(grid, stencil, options, flow);
   tables.numbers.push_back(std::move(flow).values());
   return std::make_shared<RecipeRows<NavierStokesRows>>(grid, std::move(stencil), NavierStokesRows::unknowns, device, recipe,
                                                         std::move(tables));

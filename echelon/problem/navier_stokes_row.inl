@@ -23,6 +23,7 @@ struct Difference {
   double value;         // 1 at the point itself
   double first[3];      // ∂_a
   double second[3][3];  // ∂_a ∂_b
+  double laplacian;     // Σ ∂_a ∂_a
 };
 
 /// The base state at a point with its gradients.
@@ -30,27 +31,27 @@ struct BasePoint {
   double R, U[3], mu;
   double grad_R[3], grad_U[3][3], grad_mu[3];  // grad_U[a][b] = ∂_b U_a
   double div_U, acceleration[3];               // ∇·U, U·∇U
-  double per_R;
+  double per_R, third_mu, sheared[3];          // 1/R, μ/3, ⅔ ∇μ
 };
 
 struct NavierStokesRows {
-  static constexpr int unknowns = 4;
+  static constexpr int unknowns = 4, entries = 27;
   static constexpr std::int64_t operations = 3000;
   SampleView<viscous_gas::components> flow;  // with one point around the grid
-  const Difference* differences;             // of each entry
+  Difference differences[entries];           // by value: kernels have it among their constants
   double h[3];
   bool open[3];
   double dt;
 
   struct Block {
     const BasePoint& p;
-    Difference D;
+    const Difference& D;
     double dt;
     double transport, common;
 
     /// (1 + a, 1 + b)
     ECHELON_FN double stressed(int a, int b) const {
-      double grad_U = 0, second = 0, sum = 0;
+      double grad_U = 0, second = 0;
 #pragma unroll
       for (int n = 0; n < 3; ++n) {
 #pragma unroll
@@ -61,8 +62,8 @@ struct NavierStokesRows {
         }
       }
       const double stress =
-          p.mu / 3 * second + pick(p.grad_mu, b) * pick(D.first, a) - 2.0 / 3 * pick(p.grad_mu, a) * pick(D.first, b);
-      sum = dt * (grad_U * D.value - p.per_R * stress);
+          p.third_mu * second + pick(p.grad_mu, b) * pick(D.first, a) - pick(p.sheared, a) * pick(D.first, b);
+      const double sum = dt * (grad_U * D.value - p.per_R * stress);
       return a == b ? sum + common : sum;
     }
     ECHELON_FN double at(int row, int column) const {
@@ -80,11 +81,10 @@ struct NavierStokesRows {
     double dt;
 
     ECHELON_FN Block block(int e, const Offset&) const {
-      const Difference D = differences[e];
+      const Difference& D = differences[e];
       const double transport = p.U[0] * D.first[0] + p.U[1] * D.first[1] + p.U[2] * D.first[2];
-      const double laplacian = D.second[0][0] + D.second[1][1] + D.second[2][2];
       const double stretched = p.grad_mu[0] * D.first[0] + p.grad_mu[1] * D.first[1] + p.grad_mu[2] * D.first[2];
-      return {p, D, dt, transport, D.value + dt * (transport - p.per_R * (p.mu * laplacian + stretched))};
+      return {p, D, dt, transport, D.value + dt * (transport - p.per_R * (p.mu * D.laplacian + stretched))};
     }
   };
 
@@ -92,7 +92,7 @@ struct NavierStokesRows {
     const double* here = flow.at(at.i, at.j, at.k);
     Row row{differences, {}, dt};
     BasePoint& p = row.p;
-    p.R = here[0], p.mu = here[viscous_gas::viscosity], p.per_R = 1 / p.R;
+    p.R = here[0], p.mu = here[viscous_gas::viscosity], p.per_R = 1 / p.R, p.third_mu = p.mu / 3;
 #pragma unroll
     for (int a = 0; a < 3; ++a) p.U[a] = here[1 + a];
 #pragma unroll
@@ -108,6 +108,7 @@ struct NavierStokesRows {
     }
 #pragma unroll
     for (int a = 0; a < 3; ++a) {
+      p.sheared[a] = 2.0 / 3 * p.grad_mu[a];
       p.div_U += p.grad_U[a][a];
 #pragma unroll
       for (int b = 0; b < 3; ++b) p.acceleration[a] += p.U[b] * p.grad_U[a][b];
