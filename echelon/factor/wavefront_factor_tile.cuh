@@ -59,7 +59,9 @@ struct DevicePivotLog {
     const volatile PivotNotes& seen = notes;
     const bool new_kind = (note.kind == PivotNote::Kind::nonfinite_input && !seen.nonfinite_input) ||
                           (note.kind == PivotNote::Kind::overflow && !seen.nonfinite);
-    if (!new_kind && seen.used == PivotNotes::kept && position > seen.positions[PivotNotes::kept - 1]) return;
+    // Zero until as many are kept; then it only becomes less. `used` is raised before the place is written.
+    const std::int64_t last = seen.positions[PivotNotes::kept - 1];
+    if (!new_kind && last > 0 && position > last) return;
     for (bool done = false; !done;) {
       if (atomicCAS(&status->lock, 0u, 1u) != 0) continue;
       __threadfence();
