@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact ILU of block CSR on a GPU, a warp a row, the operations of factor/ilu_row.inl in their order. With w the row of A,
-// for k ascending over its lower part, once row k has said that it is there:
+// for k ascending over its lower part, once row k is there:
 //   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w,
-// and y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. Small blocks go through row_factor_blocks.cuh; here are
-// scalars in rows too long for row_factor_scalar.cuh, and blocks of any size. w is in shared memory, in the scratch for rows
-// that are too long. U is written before D⁻¹ is computed, both before the row says so, L after. Bytes a row: 8 b² + 4 an
-// entry of A and of the factors, and for each lower entry D_k⁻¹ and row k of U, from the second-level cache.
+// and y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. Small blocks go through row_factor_blocks.cuh, or, in
+// short rows, row_factor_columns.cuh; here are scalars in rows too long for row_factor_scalar.cuh, and blocks of any size. w
+// is in shared memory, in the scratch for rows that are too long. U is written before D⁻¹ is computed, L last. Values of
+// small blocks show themselves whether they are there; other rows say so once U and D⁻¹ are written. Bytes a row: 8 b² + 4
+// an entry of A and of the factors, and for each lower entry D_k⁻¹ and row k of U, from the second-level cache.
 #pragma once
 
 #include "echelon/factor/row_factor_blocks.cuh"
+#include "echelon/factor/row_factor_invert.cuh"
 
 namespace echelon {
 
@@ -19,9 +21,10 @@ constexpr int row_factor_blocks(int b, int together) { return (b >= 5 ? 3 : 4) +
 /// A warp's memory: a block and two to judge it by, the swaps of rows, what meets the row, then its values and columns.
 struct RowRoom {
   ECHELON_FN static std::int64_t judge_bytes(int b) {
-    return 24ll * b * b + (b + 1) / 2 * 8 + (has_pairs(b) ? pair_bytes : 0);
+    return 24ll * b * b + (b + 1) / 2 * 8 + (is_small(b) ? pair_bytes : 0);
   }
-  ECHELON_FN static bool has_pairs(int b) { return b > 1 && b <= 8; }
+  /// Blocks that tensor cores multiply.
+  ECHELON_FN static bool is_small(int b) { return b > 1 && b <= 8; }
   ECHELON_FN static std::int64_t row_bytes(int b, int entries) { return 8ll * entries * b * b + (entries + 1) / 2 * 8; }
 };
 
@@ -29,9 +32,6 @@ struct RowRoom {
 template <int B, int Together = 8>
 class RowFactorWarp {
  public:
-  static constexpr int fixed_b = B > 0 ? B : 1;
-  static constexpr int copies = 32 / fixed_b;  // of a diagonal block that lanes hold
-
   __device__ RowFactorWarp(const RowFactorView& view, unsigned char* shared)
       : v_(view), f_(view.rows), b_(extent<B>(view.rows.A.block)), bb_(b_ * b_), lane_(threadIdx.x % 32) {
     const int warp = threadIdx.x / 32;
@@ -47,10 +47,16 @@ class RowFactorWarp {
     }
   }
 
-  /// False when everything stops.
-  __device__ bool factor(std::int64_t row) {
-    row_.i = row;
-    row_.user = f_.order ? f_.order[row] : row;
+  /// All lanes: asks for the next row, and says which it is.
+  __device__ void ask_ticket() {
+    if (lane_ == 0) ticket_ = atomicAdd(&v_.status->ticket, 1u);
+  }
+  __device__ std::int64_t ticket() const { return std::int64_t{__shfl_sync(~0u, ticket_, 0)} + v_.first_ticket; }
+
+  /// False when everything stops. The next row is asked for when this one waits for nothing more.
+  __device__ bool factor(std::int64_t ticket) {
+    row_.i = v_.tickets ? v_.tickets[ticket] : ticket;
+    row_.user = f_.order ? f_.order[row_.i] : row_.i;
     open_row();
     scatter();
     y_ = 1;
@@ -150,9 +156,15 @@ class RowFactorWarp {
   __device__ bool eliminate() {
     for (int base = 0; base < row_.below; base += 32) {
       const int chunk = row_.below - base < 32 ? row_.below - base : 32;
-      RowsBefore before(v_, row_, base);
+      const RowsBefore before(v_, row_, base);
+      bool ready = base + lane_ >= row_.below || is_finished(before.k);
       for (int t = 0; t < chunk; ++t) {
-        if (!before.wait(v_, row_.i, t)) return false;
+        const auto has_come = [&] {
+          if (__ballot_sync(~0u, ready) >> t & 1) return true;
+          if (!ready) ready = is_finished(before.k);
+          return false;
+        };
+        if (!before.wait(v_, row_.i, t, has_come)) return false;
         const Above of_k{__shfl_sync(~0u, before.k, t), __shfl_sync(~0u, before.user, t), __shfl_sync(~0u, before.begin, t),
                          __shfl_sync(~0u, before.entries, t)};
         if constexpr (B == 1) {
@@ -164,6 +176,8 @@ class RowFactorWarp {
     }
     return true;
   }
+
+  __device__ bool is_finished(std::int32_t k) const { return load_acquire(v_.finished + k) == v_.epoch; }
 
   /// Row k of U.
   struct Above {
@@ -232,13 +246,20 @@ class RowFactorWarp {
   }
 
   __device__ void finish() {
+    ask_ticket();
     const double* from = row_.w + (row_.below + 1) * bb_;
     double* U = f_.upper_values + row_.upper * bb_;
-    for (int n = lane_; n < row_.above * bb_; n += 32) U[n] = from[n];
-    if (B > 0 && lane_ < b_) estimate(row_.user)[lane_] = y_;
-    invert();
-    __syncwarp();
-    if (lane_ == 0) store_release(v_.finished + row_.i, v_.epoch);
+    if constexpr (B > 1) {
+      for (int n = lane_; n < row_.above * bb_; n += 32) publish(U + n, from[n]);
+      if (lane_ < B) publish(estimate(row_.user) + lane_, y_);
+      invert();
+    } else {
+      for (int n = lane_; n < row_.above * bb_; n += 32) U[n] = from[n];
+      if (B == 1 && lane_ == 0) estimate(row_.user)[0] = y_;
+      invert();
+      __syncwarp();
+      if (lane_ == 0) store_release(v_.finished + row_.i, v_.epoch);
+    }
     double* L = f_.lower_values + row_.lower * bb_;
     for (int n = lane_; n < row_.below * bb_; n += 32) L[n] = row_.w[n];
     __syncwarp();
@@ -257,28 +278,17 @@ class RowFactorWarp {
       }
       if (lane_ == 0) to[0] = 1.0 / used;
     } else if constexpr (B > 1) {
-      const int r = lane_ % fixed_b, copy = lane_ / fixed_b;
-      double a[fixed_b];
-#pragma unroll
-      for (int c = 0; c < fixed_b; ++c) a[c] = D[c * fixed_b + r];
-      const double smallest = invert_rows<fixed_b>(a, r, copy < copies ? copy * fixed_b : 0);
-      // Lanes beyond the last group have another's block, so the warp agrees only by asking.
-      if (__shfl_sync(~0u, !pivot_is_good(f_.rules, smallest, scale_) || f_.rules.positive, 0)) {
-        if (copy == 0) {
-#pragma unroll
-          for (int c = 0; c < fixed_b; ++c)
-            room_[c * fixed_b + r] = a[c], room_[2 * bb_ + c * fixed_b + r] = D[c * fixed_b + r];
-        }
-        __syncwarp();
-        if (lane_ == 0) note_change(judge_block(v_, pivot(), room_, smallest));
-        __syncwarp();
-#pragma unroll
-        for (int c = 0; c < fixed_b; ++c) a[c] = room_[c * fixed_b + r];
+      const InvertedBlock<B> inverted(D, lane_);
+      if (pivot_is_good(f_.rules, inverted.smallest, scale_) && !f_.rules.positive) {
+        inverted.store([&](int at, double x) { publish(to + at, x); });
+        return;
       }
-      if (copy == 0) {
-#pragma unroll
-        for (int c = 0; c < fixed_b; ++c) to[c * fixed_b + r] = a[c];
-      }
+      inverted.store([&](int at, double x) { room_[at] = x; });
+      for (int n = lane_; n < bb_; n += 32) room_[2 * bb_ + n] = D[n];
+      __syncwarp();
+      if (lane_ == 0) note_change(judge_block(v_, pivot(), room_, inverted.smallest));
+      __syncwarp();
+      for (int n = lane_; n < bb_; n += 32) publish(to + n, room_[n]);
     } else {
       for (int n = lane_; n < bb_; n += 32) room_[n] = room_[2 * bb_ + n] = D[n];
       __syncwarp();
@@ -305,6 +315,7 @@ class RowFactorWarp {
   double* room_;
   std::uint32_t* pairs_ = nullptr;
   RowInHand row_;
+  unsigned ticket_ = 0;
   std::int64_t begin_ = 0;  // of the row of A
   int entries_ = 0;
   double scale_ = 0, change_ = 0, y_ = 1;
@@ -316,12 +327,9 @@ __global__ void __launch_bounds__(row_factor_warps * 32, row_factor_blocks(B, To
     row_factor_kernel(const __grid_constant__ RowFactorView v) {
   extern __shared__ __align__(16) unsigned char memory[];
   RowFactorWarp<B, Together> warp(v, memory);
-  for (;;) {
-    unsigned ticket = 0;
-    if (threadIdx.x % 32 == 0) ticket = atomicAdd(&v.status->ticket, 1u);
-    ticket = __shfl_sync(~0u, ticket, 0) + v.first_ticket;
-    if (ticket >= v.rows.A.block_rows) break;
-    if (!warp.factor(v.tickets ? v.tickets[ticket] : ticket)) break;
+  warp.ask_ticket();
+  for (std::int64_t ticket = warp.ticket(); ticket < v.rows.A.block_rows; ticket = warp.ticket()) {
+    if (!warp.factor(ticket)) break;
   }
   warp.report();
 }

@@ -2,10 +2,12 @@
 // The elimination of one row of small blocks by a warp: blocks in the form that mma.m8n8k4 has, padded with products −0·0
 // that change no bit. Which blocks of U(k) meet the row is found out for several k before any of them is waited for; then
 // for each k: L_ik = w_k D_k⁻¹, w_j ← w_j − L_ik U_kj and y ← y − L_ik y_k, the values of the next k asked for before this
-// one's are used when it is there already. Operations and their order are those of factor/ilu_row.inl and sweep/row.inl.
+// one's are waited for. Operations and their order are those of factor/ilu_row.inl and sweep/row.inl; the values themselves
+// say whether they are there (row_factor_published.cuh).
 #pragma once
 
 #include "echelon/factor/row_factor_judge.cuh"
+#include "echelon/factor/row_factor_published.cuh"
 #include "echelon/factor/wavefront_factor_steps.cuh"
 
 namespace echelon {
@@ -48,7 +50,7 @@ class BlockElimination {
 
   __device__ bool eliminate(int base) {
     const int chunk = row_.below - base < 32 ? row_.below - base : 32;
-    RowsBefore before(v_, row_, base);
+    const RowsBefore before(v_, row_, base);
     // Entries of the U(k) one after the other: lane t has the end of its own.
     int ends = before.entries;
 #pragma unroll
@@ -118,17 +120,18 @@ class BlockElimination {
     int first, end;
   };
 
-  __device__ bool subtract(RowsBefore& before, int base, Range range) {
+  __device__ bool subtract(const RowsBefore& before, int base, Range range) {
     Flight next;
-    bool asked = false;
+    ask<false>(before, range.first, next);
     for (int t = range.first; t < range.end; ++t) {
-      if (!asked) {
-        if (!before.wait(v_, row_.i, t)) return false;
-        ask(before, t, next);
-      }
-      const Flight now = next;
-      asked = t + 1 < range.end && before.is_there(t + 1);
-      if (asked) ask(before, t + 1, next);
+      Flight now = next;
+      if (t + 1 < range.end) ask<false>(before, t + 1, next);
+      const auto has_come = [&] {
+        if (!__any_sync(~0u, lacks(now))) return true;
+        ask<true>(before, t, now);
+        return false;
+      };
+      if (!before.wait(v_, row_.i, t, has_come)) return false;
       subtract_row(before, base, t, now, base + t < scaled_);
       scaled_ = base + t + 1;
     }
@@ -139,25 +142,37 @@ class BlockElimination {
     return f_.upper_values + (begin + (pair >> 16)) * (B * B);
   }
 
+  /// The first time, or `again` for what was not there.
+  template <bool again>
   __device__ void ask(const RowsBefore& before, int t, Flight& to) const {
     const std::int64_t k = __shfl_sync(~0u, before.k, t), user = __shfl_sync(~0u, before.user, t);
     const std::int64_t begin = __shfl_sync(~0u, before.begin, t);
     const int from = __shfl_sync(~0u, begin_, t), end = __shfl_sync(~0u, end_, t);
-    load_second(f_.inverse_diagonal + k * (B * B), true, to.d);
+    fetch_second<again>(f_.inverse_diagonal + k * (B * B), true, to.d);
 #pragma unroll
     for (int n = 0; n < together; ++n) {
       const bool has = from + n < end;
-      load_second(block_of(begin, has ? pairs_[from + n] : 0), has, to.u[n]);
+      fetch_second<again>(block_of(begin, has ? pairs_[from + n] : 0), has, to.u[n]);
     }
-    to.y = load_shared_by_all(lane_ < B, v_.estimate + user * B + lane_);
+    if (!again) to.y = 0;
+    fetch(again ? is_absent(to.y) : lane_ < B, v_.estimate + user * B + lane_, to.y);
   }
 
-  /// A block as the second factor: rows 4h + q, column g.
-  __device__ void load_second(const double* block, bool wanted, double (&to)[halves]) const {
+  __device__ static bool lacks(const Flight& of) {
+    bool lacking = is_absent(of.y) || is_absent<halves>(of.d);
+#pragma unroll
+    for (int n = 0; n < together; ++n) lacking = lacking || is_absent<halves>(of.u[n]);
+    return lacking;
+  }
+
+  /// A block as the second factor: rows 4h + q, column g; zero in lanes beyond it, and when it is not wanted.
+  template <bool again>
+  __device__ void fetch_second(const double* block, bool wanted, double (&to)[halves]) const {
 #pragma unroll
     for (int h = 0; h < halves; ++h) {
       const int m = 4 * h + q_;
-      to[h] = load_shared_by_all(wanted && m < B && g_ < B, block + g_ * B + m);
+      if (!again) to[h] = 0;
+      fetch(again ? is_absent(to[h]) : wanted && m < B && g_ < B, block + g_ * B + m, to[h]);
     }
   }
 
@@ -186,10 +201,14 @@ class BlockElimination {
     }
     for (int first = from + together; first < end; first += together) {
       double u[together][halves];
+      fetch_more<false>(begin, first, end, u);
+      // Their row published them with the others: they are on their way.
+      for (;;) {
+        bool lacking = false;
 #pragma unroll
-      for (int n = 0; n < together; ++n) {
-        const bool has = first + n < end;
-        load_second(block_of(begin, has ? pairs_[first + n] : 0), has, u[n]);
+        for (int n = 0; n < together; ++n) lacking = lacking || is_absent<halves>(u[n]);
+        if (!__any_sync(~0u, lacking)) break;
+        fetch_more<true>(begin, first, end, u);
       }
 #pragma unroll
       for (int n = 0; n < together; ++n) {
@@ -197,6 +216,15 @@ class BlockElimination {
       }
     }
     __syncwarp();
+  }
+
+  template <bool again>
+  __device__ void fetch_more(std::int64_t begin, int first, int end, double (&u)[together][halves]) const {
+#pragma unroll
+    for (int n = 0; n < together; ++n) {
+      const bool has = first + n < end;
+      fetch_second<again>(block_of(begin, has ? pairs_[first + n] : 0), has, u[n]);
+    }
   }
 
   /// W ← W D_k⁻¹

@@ -5,6 +5,7 @@
 
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/factor/row_factor.cuh"
+#include "echelon/factor/row_factor_columns.cuh"
 #include "echelon/factor/row_factor_met.cuh"
 #include "echelon/factor/row_factor_scalar.cuh"
 #include "echelon/factor/row_meets.cuh"
@@ -90,8 +91,8 @@ using Kernel = void (*)(RowFactorView);
 
 /// A kernel, its threads, and the rows that a warp takes at a time.
 struct Chosen {
-  Kernel kernel;
-  int threads, rows_a_warp;
+  Kernel kernel = nullptr;
+  int threads = 0, rows_a_warp = 1;
 };
 
 template <int G, int C>
@@ -116,11 +117,37 @@ Chosen chosen_met(int stride, bool dealt) {
   }
 }
 
+/// Rows whose columns the lanes of a group have in registers; no kernel for rows that are longer.
+template <int B, int G, int S, int C, int Blocks, int... Others>
+Chosen column_rows(int longest) {
+  using Row = ColumnRow<B, G, S, C>;
+  if (longest <= Row::most_entries) {
+    return {column_row_factor_kernel<B, G, S, C, Blocks>, column_row_threads, Row::rows_a_warp};
+  }
+  if constexpr (sizeof...(Others) > 0) {
+    return column_rows<B, Others...>(longest);
+  } else {
+    return {};
+  }
+}
+
+/// What was fastest on an H200, more rows under way before more steps of each: blocks of four and more in long rows, and
+/// those of six and more, go to tensor cores.
+Chosen column_rows(const RowFactorView& v) {
+  switch (v.rows.A.block) {
+    case 2: return column_rows<2, 16, 1, 2, 7, 32, 2, 2, 5>(v.longest);
+    case 3: return column_rows<3, 32, 1, 2, 6, 32, 3, 1, 4>(v.longest);
+    case 4: return column_rows<4, 32, 1, 2, 6>(v.longest);
+    case 5: return column_rows<5, 32, 2, 1, 5>(v.longest);
+    default: return {};
+  }
+}
+
 /// Few blocks of two short rows meet: fewer registers, more rows under way.
 template <int B>
 Chosen block_rows(bool is_short) {
   Kernel kernel = row_factor_kernel<B, 8>;
-  if constexpr (B > 1) {
+  if constexpr (B == 4 || B > 5) {
     if (is_short) kernel = row_factor_kernel<B, 2>;
   }
   return {kernel, row_factor_warps * 32, 1};
@@ -129,13 +156,14 @@ Chosen block_rows(bool is_short) {
 Chosen chosen(const RowFactorView& v) {
   if (v.meets.kept()) return chosen_met(v.meets.stride, v.dealt);
   if (v.words) return v.longest < 8 ? scalar_rows<8, 4>() : v.longest < 16 ? scalar_rows<16, 8>() : scalar_rows<32, 8>();
+  if (const Chosen columns = column_rows(v); columns.kernel) return columns;
   const bool is_short = v.longest <= short_row;
   switch (v.longest > longest_fixed_row ? 0 : v.rows.A.block) {
     case 1: return block_rows<1>(false);
-    case 2: return block_rows<2>(is_short);
-    case 3: return block_rows<3>(is_short);
+    case 2: return block_rows<2>(false);
+    case 3: return block_rows<3>(false);
     case 4: return block_rows<4>(is_short);
-    case 5: return block_rows<5>(is_short);
+    case 5: return block_rows<5>(false);
     case 6: return block_rows<6>(is_short);
     case 7: return block_rows<7>(is_short);
     case 8: return block_rows<8>(is_short);
@@ -171,6 +199,7 @@ void meet(int device, const RowFactorView& v) {
 }
 
 void plan_memory(const RowFactorView& v, double mean_entries, RowFactorLaunch& it) {
+  if (column_rows(v).kernel) return;
   const int b = v.rows.A.block;
   const bool fixed = b <= 8 && v.longest <= longest_fixed_row;
   if (fixed) {
@@ -264,6 +293,9 @@ void start(int device, const RowFactorView& v, const RowFactorLaunch& launch) {
     check_cuda(
         cudaMemsetAsync(v.words, v.meets.kept() ? 0xff : 0, static_cast<std::size_t>(launch.words) * sizeof(RowSweepWord)),
         "words");
+  }
+  if (RowRoom::is_small(v.rows.A.block) && v.longest <= longest_fixed_row) {
+    clear_published_kernel<<<launch.blocks, plain_threads>>>(v);
   }
   const Chosen kernel = chosen(v);
   const dim3 blocks(launch.blocks), threads(static_cast<unsigned>(kernel.threads));

@@ -71,9 +71,8 @@ struct RowInHand {
   }
 };
 
-/// Up to 32 lower entries, a lane each: row k of U, and whether it is there.
+/// Up to 32 lower entries, a lane each: row k of U.
 struct RowsBefore {
-  bool ready = true;
   std::int32_t k = 0, user = 0;
   std::int64_t begin = 0;
   int entries = 0;
@@ -83,23 +82,16 @@ struct RowsBefore {
     if (base + lane >= row.below) return;
     const std::int64_t last = v.rows.A.block_rows - 1;
     k = row.column[base + lane];
-    ready = load_acquire(v.finished + k) == v.epoch;
     begin = v.rows.upper_start[last - k];
     entries = static_cast<int>(v.rows.upper_start[last - k + 1] - begin);
     user = v.rows.order ? v.rows.order[k] : k;
   }
 
-  /// All lanes, as in `wait`.
-  __device__ bool is_there(int t) const {
-    __syncwarp();
-    return (__ballot_sync(~0u, ready) >> t & 1) != 0;
-  }
-
-  /// All lanes: until lane t's row is there; false when everything stops.
-  __device__ bool wait(const RowFactorView& v, std::int64_t i, int t) {
+  /// All lanes: until `has_come`, asked of all lanes at once, says that lane t's row is there; false when everything stops.
+  template <class HasCome>
+  __device__ bool wait(const RowFactorView& v, std::int64_t i, int t, const HasCome& has_come) const {
     unsigned long long begun = 0;
-    for (unsigned looks = 1; (__ballot_sync(~0u, ready) >> t & 1) == 0; ++looks) {
-      if (!ready) ready = load_acquire(v.finished + k) == v.epoch;
+    for (unsigned looks = 1; !has_come(); ++looks) {
       if (looks % spins_between_looks != 0) continue;
       if (begun == 0) begun = device::nanoseconds();
       const bool late = device::nanoseconds() - begun > static_cast<unsigned long long>(v.patience);

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exact ILU of small blocks in short rows on a GPU: G lanes a row, each with S columns of its blocks, b values of a block's
+// column in registers; the operations of factor/ilu_row.inl in their order. With w the row of A, for k ascending:
+//   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w.
+// One column more has y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. All three are a block that everyone
+// reads from shared memory times a column that only its lane needs. Where U(k) meets the row is found out from the patterns
+// alone; the columns of C rows k are under way at once and taken in order as they come (row_factor_published.cuh). Rows of a
+// warp advance side by side, so one may wait for another. A ticket is taken only when the row before it waits for nothing
+// more: rows that a waiting warp held back would make others wait.
+// Bytes a row: 8 b² + 4 an entry of A and of the factors, and of each k D_k⁻¹, y_k and the U_kj that meet the row.
+#pragma once
+
+#include "echelon/factor/row_factor_invert.cuh"
+#include "echelon/factor/row_factor_judge.cuh"
+#include "echelon/factor/row_factor_meeting.cuh"
+#include "echelon/factor/row_factor_published.cuh"
+#include "echelon/factor/wavefront_factor_steps.cuh"
+
+namespace echelon {
+
+constexpr int column_row_threads = 128;
+
+template <int B, int G, int S, int C>
+class ColumnRow {
+ public:
+  static constexpr int rows_a_warp = 32 / G;
+  static constexpr int most_entries = (G * S - 1) / B;
+  static_assert(most_entries < G, "a lane has an entry's place in the patterns");
+
+  /// Shared memory of a row: the blocks w_k and L_ik; when it ends, D⁻¹, one to try, D, and the swaps. Then for each k where
+  /// in U(k) the row's entries are, and for each entry where it is in A.
+  struct __align__(16) Room {
+    double blocks[3 * B * B + (B + 1) / 2];
+    std::uint32_t found[(most_entries * G + 3) / 4];
+    unsigned char of_A[G];
+  };
+
+  __device__ ColumnRow(const RowFactorView& view, Room* rooms)
+      : v_(view),
+        f_(view.rows),
+        last_(view.rows.A.block_rows - 1),
+        first_(meeting_.first),
+        e_(meeting_.e),
+        room_(rooms[threadIdx.x / G]) {}
+
+  __device__ bool is_open() const { return open_; }
+
+  /// All lanes: asks for the next rows, and says which the first of them is.
+  __device__ void ask_ticket() {
+    if (threadIdx.x % 32 == 0) ticket_ = atomicAdd(&v_.status->ticket, 1u);
+  }
+  __device__ std::int64_t first_row() const {
+    return std::int64_t{__shfl_sync(~0u, ticket_, 0)} * rows_a_warp + v_.first_ticket;
+  }
+
+  /// Begins with the warp's rows from a ticket on, each where it is `wanted`. All lanes.
+  __device__ void open(std::int64_t first_ticket, bool wanted) {
+    const std::int64_t ticket = first_ticket + first_ / G;
+    open_ = wanted && ticket <= last_;
+    below_ = count_ = 0;
+    std::int64_t lower = 0, begin = 0;
+    if (open_) {
+      i_ = v_.tickets ? v_.tickets[ticket] : static_cast<std::int32_t>(ticket);
+      user_ = f_.order ? f_.order[i_] : i_;
+      lower = f_.lower_start[i_];
+      upper_ = f_.upper_start[last_ - i_];
+      below_ = static_cast<int>(f_.lower_start[i_ + 1] - lower);
+      count_ = below_ + 1 + static_cast<int>(f_.upper_start[last_ - i_ + 1] - upper_);
+      begin = f_.A.row_start[user_];
+      scale_ = v_.known.scale[user_];
+      nonfinite_ = v_.known.nonfinite[user_];
+    }
+    const bool same = !f_.grown && !f_.order;
+    if (same) load_row(begin, [](int entry) { return entry; });
+    meeting_.open(f_, i_, lower, upper_, below_, count_);
+    if (!same) {
+      const int entries = open_ ? static_cast<int>(f_.A.row_start[user_ + 1] - begin) : 0;
+      meeting_.find_in_A(f_, begin, entries, room_.of_A);
+      load_row(begin, [this](int entry) { return static_cast<int>(room_.of_A[entry]); });
+    }
+    meeting_.find_all(f_, below_, room_.found);
+    open_diagonal();
+    forget_columns();
+    t_ = slot_ = 0;
+    needed_ = 0;
+    unrolled<C>([&](auto c) { prepare<decltype(c)::value>(open_, c); });
+  }
+
+  enum class Progress { none, some, ended, judge };
+
+  /// The next step of each row, where all it needs has come; asks again where nothing has. All lanes; whether one of the
+  /// warp's rows has gone on, all have ended, or one has ended that must be judged.
+  __device__ Progress advance() {
+    const unsigned of_group = G == 32 ? ~0u : ((1u << G % 32) - 1) << first_;
+    auto progress = Progress::none;
+    unrolled<C>([&](auto constant) {
+      constexpr int c = decltype(constant)::value;
+      const bool turn = open_ && slot_ == c && t_ < below_;
+      if (__any_sync(~0u, turn)) {
+        const unsigned lacking = __ballot_sync(~0u, lacks<c>()) & of_group;
+        const bool go = turn && lacking == 0;
+        if (__any_sync(~0u, go)) {
+          eliminate<c>(go);
+          prepare<c>(go, t_ + C);
+          if (go) ++t_, slot_ = (c + 1) % C;
+          progress = Progress::some;
+        }
+      }
+    });
+    const bool done = open_ && t_ >= below_;
+    if (__any_sync(~0u, done)) {
+      if (finish(done)) return Progress::judge;
+      if (G == 32 || !__any_sync(~0u, open_)) return Progress::ended;
+      progress = Progress::some;
+    }
+    if (progress == Progress::none) ask_again();
+    return progress;
+  }
+
+  /// Cold: a row of A that is not finite, and a pivot that may be bad. All lanes. What is under way of other rows is not
+  /// kept: none of it was written yet, so they are opened again.
+  __device__ void judge() {
+    if (notable_ && e_ == 0) {
+      if (nonfinite_) note_nonfinite_row(v_.status, pivot().place);
+      if (!good_) note_change(judge_block(v_, pivot(), room_.blocks, smallest_));
+    }
+    __syncwarp();
+    for (int n = e_; n < bb && notable_ && !good_; n += G) publish(inverse() + n, room_.blocks[n]);
+    __syncwarp();
+  }
+
+  /// The row that the next step needs, told by one lane; −1 by the others.
+  __device__ std::int32_t waits_for() const { return open_ && e_ == t_ ? meeting_.column : -1; }
+  __device__ std::int32_t row() const { return i_; }
+
+ private:
+  static constexpr int bb = B * B;
+  static constexpr unsigned char none = RowMeeting<G>::none;
+
+  /// Of a slot: the entry of its column, and which of the entry's columns it is.
+  __device__ int entry(int s) const { return (e_ + G * s) / B; }
+  __device__ int part(int s) const { return (e_ + G * s) % B; }
+  __device__ bool is_estimate(int s) const { return open_ && e_ + G * s == count_ * B; }
+  __device__ const unsigned char* found(int t) const { return reinterpret_cast<unsigned char*>(room_.found) + t * G; }
+
+  /// The row's columns; `of_A` says where in A an entry is.
+  template <class OfA>
+  __device__ void load_row(std::int64_t begin, const OfA& of_A) {
+#pragma unroll
+    for (int s = 0; s < S; ++s) {
+      const int from = entry(s) < count_ ? of_A(entry(s)) : none;
+#pragma unroll
+      for (int r = 0; r < B; ++r) w_[s][r] = is_estimate(s) ? 1 : 0;
+      if (from != none) load_column<B>(f_.A.values + ((begin + from) * B + part(s)) * B, w_[s]);
+    }
+  }
+
+  __device__ void open_diagonal() {
+    if (f_.rules.shift > 0) {
+#pragma unroll
+      for (int s = 0; s < S; ++s) {
+        if (!open_ || entry(s) != below_) continue;
+        PivotWorkspace<double> work;
+#pragma unroll
+        for (int r = 0; r < B; ++r) {
+          if (r == part(s)) w_[s][r] = shifted(f_.rules, w_[s][r], scale_, work);
+        }
+        note_change(work.change);
+      }
+    }
+  }
+
+  /// Asks for the columns that this lane needs of step t, in the c-th of those under way. All lanes; only rows that `go`
+  /// change.
+  template <int c>
+  __device__ void prepare(bool go, int t) {
+    const int from = (first_ + t) % 32;
+    const std::int64_t k = __shfl_sync(~0u, meeting_.column, from), user = __shfl_sync(~0u, meeting_.user_k, from);
+    const std::int64_t begin = __shfl_sync(~0u, meeting_.begin_k, from);
+#pragma unroll
+    for (int s = 0; s < S; ++s) {
+      const double* at = nullptr;
+      if (go && t < below_) {
+        if (entry(s) == t) at = f_.inverse_diagonal + (k * B + part(s)) * B;
+        if (entry(s) > t && entry(s) < count_) {
+          const int in_row = found(t)[entry(s)];
+          if (in_row != none) at = f_.upper_values + ((begin + in_row) * B + part(s)) * B;
+        }
+        if (is_estimate(s)) at = v_.estimate + user * B;
+      }
+      if (go) {
+        where_[c][s] = at;
+        needed_ = at ? needed_ | bit(c, s) : needed_ & ~bit(c, s);
+      }
+      fetch_column<B>(at != nullptr, at, u_[c][s]);
+    }
+  }
+
+  __device__ static constexpr unsigned bit(int c, int s) { return 1u << (c * S + s); }
+
+  template <int c>
+  __device__ bool lacks() const {
+    bool lacking = false;
+#pragma unroll
+    for (int s = 0; s < S; ++s) lacking = lacking || ((needed_ & bit(c, s)) != 0 && is_absent<B>(u_[c][s]));
+    return lacking;
+  }
+
+  __device__ void ask_again() {
+#pragma unroll
+    for (int c = 0; c < C; ++c) {
+#pragma unroll
+      for (int s = 0; s < S; ++s) {
+        fetch_column<B>((needed_ & bit(c, s)) != 0 && is_absent<B>(u_[c][s]), where_[c][s], u_[c][s]);
+      }
+    }
+  }
+
+  template <int c>
+  __device__ void eliminate(bool go) {
+    const int t = t_;
+    double* W = room_.blocks;
+    double* L = W + bb;
+#pragma unroll
+    for (int s = 0; s < S; ++s) {
+      if (go && entry(s) == t) {
+#pragma unroll
+        for (int r = 0; r < B; ++r) W[part(s) * B + r] = w_[s][r];
+      }
+    }
+    __syncwarp();
+#pragma unroll
+    for (int s = 0; s < S; ++s) {
+      if (go && entry(s) == t) {
+        product<B>(B, W, u_[c][s], w_[s]);
+#pragma unroll
+        for (int r = 0; r < B; ++r) L[part(s) * B + r] = w_[s][r];
+      }
+    }
+    __syncwarp();
+#pragma unroll
+    for (int s = 0; s < S; ++s) {
+      if (go && (needed_ & bit(c, s)) != 0 && entry(s) != t) subtract_product<B>(B, L, u_[c][s], w_[s]);
+    }
+  }
+
+  /// Tells the compiler that columns of the row before are of no use.
+  __device__ void forget_columns() {
+#pragma unroll
+    for (int c = 0; c < C; ++c) {
+#pragma unroll
+      for (int s = 0; s < S; ++s) {
+        asm("" : "=l"(where_[c][s]));
+#pragma unroll
+        for (int r = 0; r < B; ++r) asm("" : "=d"(u_[c][s][r]));
+      }
+    }
+  }
+
+  /// All lanes; the rows that are `done`. True when one of them must be judged.
+  __device__ bool finish(bool done) {
+    double* D = room_.blocks + 2 * bb;
+#pragma unroll
+    for (int s = 0; s < S; ++s) {
+      if (!done) continue;
+      if (entry(s) > below_ && entry(s) < count_) {
+        publish_column<B>(f_.upper_values + ((upper_ + entry(s) - below_ - 1) * B + part(s)) * B, w_[s]);
+      }
+      if (is_estimate(s)) publish_column<B>(v_.estimate + std::int64_t{user_} * B, w_[s]);
+      if (entry(s) == below_) {
+#pragma unroll
+        for (int r = 0; r < B; ++r) D[part(s) * B + r] = w_[s][r];
+      }
+    }
+    __syncwarp();
+    if (!__any_sync(~0u, open_ && !done)) ask_ticket();
+    static_assert(B <= 3 || G == 32, "a warp inverts larger blocks");
+    const InvertedBlock<B> inverted(D, e_);
+    smallest_ = inverted.smallest;
+    good_ = pivot_is_good(f_.rules, smallest_, scale_) && !f_.rules.positive;
+    if (done && good_) {
+      inverted.store([&](int at, double x) { publish(inverse() + at, x); });
+    } else if (done) {
+      inverted.store([&](int at, double x) { room_.blocks[at] = x; });
+    }
+    if (done) {
+      store_lower();
+      open_ = false;
+    }
+    notable_ = done && (!good_ || nonfinite_ != 0);
+    __syncwarp();
+    return __any_sync(~0u, notable_);
+  }
+
+  __device__ double* inverse() const { return f_.inverse_diagonal + std::int64_t{i_} * bb; }
+
+  __device__ void store_lower() {
+    const std::int64_t begin = f_.lower_start[i_];
+#pragma unroll
+    for (int s = 0; s < S; ++s) {
+      if (entry(s) >= below_) continue;
+      double* L = f_.lower_values + ((begin + entry(s)) * B + part(s)) * B;
+      if constexpr (B % 2 == 0) {
+#pragma unroll
+        for (int r = 0; r < B; r += 2) *reinterpret_cast<double2*>(L + r) = {w_[s][r], w_[s][r + 1]};
+      } else {
+#pragma unroll
+        for (int r = 0; r < B; ++r) L[r] = w_[s][r];
+      }
+    }
+  }
+
+  __device__ void note_change(double change) const {
+    const volatile unsigned long long& seen = v_.status->change;
+    if (change > __longlong_as_double(static_cast<long long>(seen))) raise(&v_.status->change, change);
+  }
+
+  __device__ RowPivot pivot() const { return {{i_, std::int64_t{user_} * B}, scale_, nonfinite_ != 0}; }
+
+  const RowFactorView& v_;
+  const FactorView<double>& f_;
+  const std::int64_t last_;
+  RowMeeting<G> meeting_;
+  const int first_, e_;  // lane of the row's first; the own one, counted from there
+  Room& room_;
+  unsigned ticket_ = 0;
+  bool open_ = false, good_ = true, notable_ = false;  // of the row that has ended: its pivot; whether to judge it
+  std::uint8_t nonfinite_ = 0;
+  int below_ = 0, count_ = 0;
+  int t_ = 0, slot_ = 0;  // the next step, and which of those under way it is
+  std::int32_t i_ = 0, user_ = 0;
+  std::int64_t upper_ = 0;
+  unsigned needed_ = 0;
+  const double* where_[C][S];
+  double u_[C][S][B], w_[S][B], scale_ = 0, smallest_ = 0;
+};
+
+template <int B, int G, int S, int C, int Blocks>
+__global__ void __launch_bounds__(column_row_threads, Blocks)
+    column_row_factor_kernel(const __grid_constant__ RowFactorView v) {
+  using Row = ColumnRow<B, G, S, C>;
+  __shared__ typename Row::Room rooms[column_row_threads / G];
+  Row row(v, rooms);
+  row.ask_ticket();
+  std::int64_t begin = row.first_row();
+  for (bool stopped = false, again = false; !stopped && begin < v.rows.A.block_rows;) {
+    row.open(begin, !again || row.is_open());
+    auto progress = Row::Progress::none;
+    unsigned long long begun = 0;
+    for (unsigned looks = 1; !stopped; ++looks) {
+      progress = row.advance();
+      if (progress == Row::Progress::ended || progress == Row::Progress::judge) break;
+      if (progress == Row::Progress::some) begun = 0;
+      if (looks % spins_between_looks != 0) continue;
+      if (begun == 0) begun = device::nanoseconds();
+      const bool late = device::nanoseconds() - begun > static_cast<unsigned long long>(v.patience);
+      if (late && row.waits_for() >= 0 && atomicCAS(&v.status->stuck_tile, 0, row.row() + 1) == 0) {
+        v.status->stuck_level = row.waits_for();
+      }
+      stopped = __any_sync(~0u, late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0);
+    }
+    if (progress == Row::Progress::judge) row.judge();
+    again = __any_sync(~0u, row.is_open());
+    if (!again) begin = row.first_row();
+  }
+}
+
+}  // namespace echelon
