@@ -10,6 +10,7 @@
 
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/cuda_check.cuh"
+#include "echelon/base/device_numbers.hpp"
 #include "echelon/base/device_pool.cuh"
 #include "echelon/base/error.hpp"
 #include "echelon/base/fma.hpp"
@@ -21,7 +22,6 @@ namespace echelon {
 namespace {
 
 constexpr int threads_a_block = 256;
-constexpr int largest_blocks = 1024;
 constexpr int bandwidth_repeats = 5;
 constexpr std::size_t bandwidth_bytes = std::size_t{1} << 30;
 
@@ -117,28 +117,13 @@ double dot(int device, const double* x, const double* y, std::int64_t n) {
 }
 
 /// Sizes as bit patterns, whose order is theirs, with NaN above all.
-__global__ void largest_kernel(const double* x, std::int64_t n, unsigned long long* top) {
-  unsigned long long own = 0;
-  const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
-  for (std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; i < n; i += step) {
-    const auto bits = static_cast<unsigned long long>(__double_as_longlong(fabs(x[i])));
-    own = own > bits ? own : bits;
-  }
-  for (int half = 16; half > 0; half /= 2) {
-    const unsigned long long other = __shfl_down_sync(0xffffffffu, own, half);
-    own = own > other ? own : other;
-  }
-  if (threadIdx.x % 32 == 0) atomicMax(top, own);
-}
-
 double largest(int device, const double* x, std::int64_t n) {
   if (n == 0) return 0;
   auto* top = static_cast<unsigned long long*>(pool_allocate(device, sizeof(unsigned long long)));
   if (!top) throw Error(ErrorCode::out_of_memory, "largest: no device memory for one number");
-  auto status = cudaMemset(top, 0, sizeof(*top));
-  largest_kernel<<<std::min(blocks_for(n), largest_blocks), threads_a_block>>>(x, n, top);
+  number_kernels()->largest(device, x, n, top);
   double found = 0;
-  if (status == cudaSuccess) status = cudaMemcpy(&found, top, sizeof(found), cudaMemcpyDeviceToHost);
+  const auto status = cudaMemcpy(&found, top, sizeof(found), cudaMemcpyDeviceToHost);
   pool_release(device, top);
   check(status, "largest");
   return found;
