@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "echelon/factor/factor_bounds.hpp"
 #include "echelon/factor/ilu_numeric.hpp"
 #include "echelon/factor/triangles.hpp"
 
@@ -19,32 +20,6 @@ namespace echelon {
 
 /// Sums are taken over so many rows first, then over these parts: one order for all threads, and for a GPU.
 inline constexpr std::int64_t fixed_point_part_rows = 1024;
-
-/// Largest row sums of |L| and |D⁻¹U| beside the diagonal, and |D⁻¹|: scalars.
-struct FactorBounds {
-  double lower = 0, upper = 0, inverse = 0;
-  bool finite = true;
-  /// A row's sums of |l| and |u|, and d⁻¹.
-  ECHELON_FN void include(double below, double above, double inverse_diagonal) {
-    constexpr double most = std::numeric_limits<double>::max();
-    const double size = magnitude(inverse_diagonal), product = above * size;
-    finite = finite && below <= most && product <= most && size <= most;
-    lower = below > lower ? below : lower;
-    upper = product > upper ? product : upper;
-    inverse = size > inverse ? size : inverse;
-  }
-  void include(const FactorBounds& other) {
-    finite = finite && other.finite;
-    lower = std::max(lower, other.lower);
-    upper = std::max(upper, other.upper);
-    inverse = std::max(inverse, other.inverse);
-  }
-  /// ‖(LU)⁻¹‖∞ is at most that; infinite when a sum is not below one.
-  double of_inverse() const {
-    if (!finite || !(lower < 1) || !(upper < 1)) return std::numeric_limits<double>::infinity();
-    return inverse / ((1 - lower) * (1 - upper));
-  }
-};
 
 /// `rows` holds where the new iterate goes (its lower part is S, not L); the others are the last one.
 template <class T>
@@ -81,8 +56,7 @@ struct FixedPointOutcome {
   template <class Estimate>
   double growth(const Estimate& estimate) const {
     if (diverged()) return std::numeric_limits<double>::infinity();
-    const double bound = inverse_bound * norm;
-    return bound <= growth_remark ? bound : estimate() * norm;
+    return growth_by(inverse_bound, norm, estimate);
   }
   /// The residuals, and why when that is why the factorization failed. `title` is "ParILU(0)", `sweeps` what there were
   /// `count` of: "fixed-point sweeps".

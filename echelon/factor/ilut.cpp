@@ -104,6 +104,7 @@ IlutOutcome IlutFactorization<T>::attempt(const PivotRules& rules) {
     work->upper.restart();
     work->norm = work->change = 0;
     work->limited_rows = work->swaps_made = work->widest = 0;
+    work->bounds = {};
   }
   // Without pivoting nobody writes to the positions.
   auto* position =
@@ -112,12 +113,15 @@ IlutOutcome IlutFactorization<T>::attempt(const PivotRules& rules) {
   run({A_.view(), order_.empty() ? nullptr : order_.data(), position, column_at_.data(), rules_.lfil, rules_.drop,
        rules_.pivoting, finished_.data(), upper_.data(), nullptr, rules});
   IlutOutcome outcome;
+  FactorBounds bounds;
   for (const auto& work : workspaces_) {
+    bounds.include(work->bounds);
     outcome.limited_rows += work->limited_rows;
     outcome.column_swaps += work->swaps_made;
     outcome.norm = std::max(outcome.norm, work->norm);
     outcome.change = std::max(outcome.change, work->change);
   }
+  if (A_.block() == 1) outcome.inverse_bound = bounds.of_inverse();
   return outcome;
 }
 

@@ -6,6 +6,7 @@
 // them. Pivoting goes on one thread: an exchange of columns concerns every later row.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -26,7 +27,8 @@ struct IlutRules {
 struct IlutOutcome {
   std::int64_t limited_rows = 0;  // rows in which lfil, not drop, decided
   std::int64_t column_swaps = 0;
-  double norm = 0, change = 0;  // ‖A‖∞, and the largest change of a diagonal entry
+  double norm = 0, change = 0;                                     // ‖A‖∞, and the largest change of a diagonal entry
+  double inverse_bound = std::numeric_limits<double>::infinity();  // on ‖(LU)⁻¹‖∞
 };
 
 template <class T>

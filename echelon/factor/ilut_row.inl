@@ -106,9 +106,21 @@ ECHELON_FN void eliminate_pivoted(const IlutView<T>& view, const UpperRow<T>& U,
   }
 }
 
-/// Candidates with ascending columns → the row of L.
+/// Σ|values|, in four sums.
 template <class T>
-ECHELON_FN void store_lower(const IlutView<T>& view, std::int64_t i, std::int64_t count, IlutWorkspace<T>& work) {
+ECHELON_FN double sum_of_sizes(const T* values, std::int64_t count) {
+  double sums[4] = {};
+  std::int64_t e = 0;
+  for (; e + 4 <= count; e += 4) {
+    for (int s = 0; s < 4; ++s) sums[s] += static_cast<double>(magnitude(values[e + s]));
+  }
+  for (; e < count; ++e) sums[0] += static_cast<double>(magnitude(values[e]));
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/// Candidates with ascending columns → the row of L; returns Σ|l|.
+template <class T>
+ECHELON_FN double store_lower(const IlutView<T>& view, std::int64_t i, std::int64_t count, IlutWorkspace<T>& work) {
   const std::int64_t kept = keep_largest(view.lfil, count, of_lower, work);
   T* values = reinterpret_cast<T*>(work.lower.take(kept * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t))));
   auto* columns = reinterpret_cast<std::int32_t*>(values + kept);
@@ -119,6 +131,7 @@ ECHELON_FN void store_lower(const IlutView<T>& view, std::int64_t i, std::int64_
   if (kept > 0 && i - columns[0] > work.widest) work.widest = i - columns[0];
   view.rows[i].lower_values = values;
   view.rows[i].lower_count = static_cast<std::int32_t>(kept);
+  return sum_of_sizes(values, kept);
 }
 
 /// The words of ascending columns; returns how many.
@@ -136,9 +149,10 @@ ECHELON_FN std::int64_t write_words(const std::int32_t* columns, std::int64_t co
   return at + 1;
 }
 
-/// Candidates with ascending columns and the inverse of the pivot → the row of U, for all to read.
+/// Candidates with ascending columns and the inverse of the pivot → the row of U, for all to read; returns Σ|u|.
 template <bool pivoting, class T>
-ECHELON_FN void store_upper(const IlutView<T>& view, std::int64_t i, std::int64_t count, T inverse, IlutWorkspace<T>& work) {
+ECHELON_FN double store_upper(const IlutView<T>& view, std::int64_t i, std::int64_t count, T inverse,
+                              IlutWorkspace<T>& work) {
   const std::int64_t kept = keep_largest(view.lfil, count, of_upper, work), filled = filled_up(kept, 1);
   const std::int64_t room = UpperRow<T>::bytes(kept, 1, pivoting ? 0 : kept);
   std::byte* at = work.upper.take(room);
@@ -159,6 +173,7 @@ ECHELON_FN void store_upper(const IlutView<T>& view, std::int64_t i, std::int64_
   if (kept > 0 && work.columns[kept - 1] - i > work.widest) work.widest = work.columns[kept - 1] - i;
   view.rows[i].upper_count = static_cast<std::int32_t>(kept);
   view.upper[i].store(at, std::memory_order_release);
+  return sum_of_sizes(U.values, kept);
 }
 
 /// Candidates right of the diagonal, ascending: the largest of them changes places with the diagonal when it is much larger.
@@ -239,7 +254,7 @@ ECHELON_FN bool ilut_scalar_row(const IlutView<T>& view, std::int64_t i, IlutWor
     }
   }
   bool limited = count > view.lfil;
-  store_lower(view, i, count, work);
+  const double below = store_lower(view, i, count, work);
 
   T pivot = w[i];
   w[i] = 0;
@@ -257,7 +272,9 @@ ECHELON_FN bool ilut_scalar_row(const IlutView<T>& view, std::int64_t i, IlutWor
   if (!pivot_is_good(view.rules, pivot, measure.scale)) {
     pivot = repaired_pivot(view.rules, {i, row}, pivot, measure.scale, work);
   }
-  store_upper<pivoting>(view, i, count, T(1) / pivot, work);
+  const T inverse = T(1) / pivot;
+  const double above = store_upper<pivoting>(view, i, count, inverse, work);
+  work.bounds.include(below, above, static_cast<double>(inverse));
   return true;
 }
 

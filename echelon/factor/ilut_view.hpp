@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "echelon/factor/column_set.hpp"
+#include "echelon/factor/factor_bounds.hpp"
 #include "echelon/factor/pivot_rules.hpp"
 #include "echelon/factor/row_store.hpp"
 #include "echelon/factor/upper_row.hpp"
@@ -73,6 +74,7 @@ struct IlutWorkspace : PivotWorkspace<T> {
   std::int64_t limited_rows = 0;          // with more candidates than lfil in a triangle
   std::int64_t swaps_made = 0;            // of columns
   std::int64_t widest = 0;                // largest |row − column|; block 1 without pivoting
+  FactorBounds bounds;                    // block 1
 };
 
 /// False when the rows were abandoned by another thread.

@@ -106,7 +106,7 @@ void BlockIlut<T>::factor(const BlockCsr<T>& A) {
   const auto growth = [&] {
     take(rows);
     taken = true;
-    return solve_.inverse_growth() * outcome.norm;
+    return growth_by(outcome.inverse_bound, outcome.norm, [&] { return solve_.inverse_growth(); });
   };
   factor_with_policy(options_, false, title(about), log, attempt, growth, about);
   if (!taken) take(rows);

@@ -15,6 +15,7 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/factor/factor_bounds.hpp"
 #include "echelon/factor/narrow_factors.hpp"
 #include "echelon/factor/stencil_fill.hpp"
 #include "echelon/factor/struct_factor.hpp"
@@ -343,18 +344,19 @@ double StructIlu<T>::growth() {
   // A bound below what anybody asks about answers without two sweeps.
   constexpr double unknown = std::numeric_limits<double>::infinity();
   const double bound =
-      factor_kernel_.bounds ? inverse_bound(std::span<const StructFactorWorkspace<T>>(workspaces_)) * norm_ : unknown;
-  if (bound <= growth_remark) return bound;
-  // Not kept: it would be one vector more in every solve.
-  Array<T> probe(grid_.points() * dof_, T{1});
-  sweep(probe.data(), probe.data());
-  double largest = 0;
-  for (const T value : probe) {
-    const double size = std::abs(static_cast<double>(value));
-    if (!std::isfinite(size)) return std::numeric_limits<double>::infinity();
-    largest = std::max(largest, size);
-  }
-  return largest * norm_;
+      factor_kernel_.bounds ? inverse_bound(std::span<const StructFactorWorkspace<T>>(workspaces_)) : unknown;
+  return growth_by(bound, norm_, [this] {
+    // Not kept: it would be one vector more in every solve.
+    Array<T> probe(grid_.points() * dof_, T{1});
+    sweep(probe.data(), probe.data());
+    double largest = 0;
+    for (const T value : probe) {
+      const double size = std::abs(static_cast<double>(value));
+      if (!std::isfinite(size)) return unknown;
+      largest = std::max(largest, size);
+    }
+    return largest;
+  });
 }
 
 template <class T>

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "echelon/base/threads.hpp"
 #include "echelon/krylov/auto_solve.hpp"
 #include "echelon/precond/ilu.hpp"
 #include "echelon/precond/matched_ilu.hpp"
@@ -209,6 +210,52 @@ TEST(Ilutp, APermutationMatrixIsSolvedExactly) {
   std::vector<std::int32_t> seen(M.column_order().begin(), M.column_order().end());
   for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], (i * 4 + 2) % n);
   EXPECT_LT(error_of_solution(A, M), 1e-15);
+}
+
+double largest_row_sum(const BlockCsr<double>& A) {
+  double norm = 0;
+  for (const auto& row : dense(A)) {
+    double sum = 0;
+    for (const double value : row) sum += std::abs(value);
+    norm = std::max(norm, sum);
+  }
+  return norm;
+}
+
+/// ‖(LU)⁻¹e‖∞·‖A‖∞.
+double estimated_growth(const BlockCsr<double>& A, const Ilu<double>& M) {
+  Vector<double> x(A.rows(), 1.0);
+  M.apply(x, x);
+  double largest = 0;
+  for (const double value : x) largest = std::max(largest, std::abs(value));
+  return largest * largest_row_sum(A);
+}
+
+/// Where rows of L and of D⁻¹U sum to less than one their bound is reported, and it is one; otherwise the estimate is.
+TEST(Ilut, GrowthIsBoundedOrEstimated) {
+  const auto poisson = to_block_csr(problems::poisson({7, 6, 5}, stencils::star7()));
+  for (const int team : {1, 2}) {
+    set_threads(team);
+    const auto M = ilut(poisson, {.drop = 1e-3, .lfil = 10});
+    const auto L = dense(M.lower()), U = dense(M.upper());
+    double below = 0, above = 0, inverse = 0;
+    for (std::size_t i = 0; i < L.size(); ++i) {
+      double lower = 0, upper = 0;
+      for (std::size_t j = 0; j < L.size(); ++j)
+        (j < i ? lower : upper) += std::abs(j < i ? L[i][j] : j > i ? U[i][j] : 0.0);
+      below = std::max(below, lower);
+      above = std::max(above, upper / std::abs(U[i][i]));
+      inverse = std::max(inverse, 1 / std::abs(U[i][i]));
+    }
+    ASSERT_LT(std::max(below, above), 1);
+    EXPECT_NEAR(M.report().growth / (largest_row_sum(poisson) * inverse / ((1 - below) * (1 - above))), 1, 1e-12);
+    EXPECT_GE(M.report().growth, estimated_growth(poisson, M));
+  }
+  set_threads(0);
+  const auto rough = reference::with_random_values<double>(reference::random_rows(60, 0.2, 3), 1, 8, 0.1);
+  const auto M = ilut(rough, {.drop = 0, .lfil = 60});
+  ASSERT_EQ(M.report().perturbed_pivots, 0);
+  EXPECT_NEAR(M.report().growth / estimated_growth(rough, M), 1, 1e-12);
 }
 
 /// Without thresholds A Q = L U, and |U_ij|·tolerance ≤ |U_ii|.
