@@ -352,7 +352,7 @@ double StructIlu<T>::growth() {
     double largest = 0;
     for (const T value : probe) {
       const double size = std::abs(static_cast<double>(value));
-      if (!std::isfinite(size)) return unknown;
+      if (!std::isfinite(size)) return std::numeric_limits<double>::infinity();
       largest = std::max(largest, size);
     }
     return largest;

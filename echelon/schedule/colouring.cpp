@@ -24,11 +24,32 @@ Pattern transposed(const PatternView& A) {
   return B;
 }
 
+/// Whether A couples j to i wherever it couples i to j. Rows ascend, so those that row j must meet are its entries right of
+/// the diagonal one after the other. False also when a row's columns do not ascend.
+bool is_symmetric(const PatternView& A) {
+  std::vector<std::int64_t> next(
+      static_cast<std::size_t>(A.rows));  // entry of row j that the next one left of a diagonal meets
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    auto p = A.start[i];
+    for (; p < A.start[i + 1] && A.column[p] < i; ++p) {
+      auto& meets = next[static_cast<std::size_t>(A.column[p])];
+      if (meets >= A.start[A.column[p] + 1] || A.column[meets] != i) return false;
+      ++meets;
+    }
+    if (p < A.start[i + 1] && A.column[p] == i) ++p;
+    next[static_cast<std::size_t>(i)] = p;
+  }
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    if (next[static_cast<std::size_t>(i)] != A.start[i + 1]) return false;
+  }
+  return true;
+}
+
 /// visit(k) is the k-th row to be coloured.
 template <class Visit>
 Colouring first_fit(const PatternView& A, const Visit& visit) {
-  const Pattern back = transposed(A);
-  const PatternView B = back.view();
+  const bool symmetric = is_symmetric(A);
+  const Pattern back = symmetric ? Pattern{} : transposed(A);
   Colouring result{Array<std::int32_t>(A.rows, std::int32_t{-1}), 0};
   std::vector<std::int64_t> taken;  // by colour: the row (plus one) that last found it taken
   for (std::int64_t k = 0; k < A.rows; ++k) {
@@ -40,7 +61,7 @@ Colouring first_fit(const PatternView& A, const Visit& visit) {
       }
     };
     mark(A);
-    mark(B);
+    if (!symmetric) mark(back.view());
     std::size_t colour = 0;
     while (colour < taken.size() && taken[colour] == row + 1) ++colour;
     if (colour == taken.size()) taken.push_back(0);
