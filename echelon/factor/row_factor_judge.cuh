@@ -36,6 +36,28 @@ static __device__ __noinline__ JudgedPivot<double> judge_pivot(const RowFactorVi
   return {used, work.change};
 }
 
+/// The diagonal of a scalar row that begins, shifted; `change` is the largest of the diagonals so far.
+__device__ __forceinline__ void open_scalar_diagonal(const RowFactorView& v, const RowPivot& about, double& w,
+                                                     double& change) {
+  if (about.nonfinite) note_nonfinite_row(v.status, about.place);
+  if (v.rows.rules.shift > 0) {
+    PivotWorkspace<double> work;
+    work.change = change;
+    w = shifted(v.rows.rules, w, about.scale, work);
+    change = work.change;
+  }
+}
+
+/// The pivot, or what is used instead of a bad one.
+__device__ __forceinline__ double usable_pivot(const RowFactorView& v, const RowPivot& about, double pivot, double& change) {
+  if (!pivot_is_good(v.rows.rules, pivot, about.scale)) {
+    const JudgedPivot<double> judged = judge_pivot(v, about, pivot);
+    pivot = judged.used;
+    change = judged.change > change ? judged.change : change;
+  }
+  return pivot;
+}
+
 /// One lane judges a block that may be bad: the room holds its inverse, a block to try, itself, and the swaps. Returns the
 /// change of the diagonal.
 static __device__ __noinline__ double judge_block(const RowFactorView& v, RowPivot about, double* room, double smallest) {

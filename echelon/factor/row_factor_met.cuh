@@ -113,7 +113,7 @@ class MetRowLane {
       record_[x] = next_.record[x];
 #pragma unroll
       for (int p = 0; p < words_of_steps; ++p) places_[x][p] = next_.places[x][p];
-      if (open_ && entry(x) == below_) open_diagonal(w_[x]);
+      if (open_ && entry(x) == below_) open_scalar_diagonal(v_, pivot(), w_[x], change_);
     }
 #pragma unroll
     for (int s = 0; s < C; ++s) ask_step(s, s, true);
@@ -260,16 +260,6 @@ class MetRowLane {
     }
   }
 
-  __device__ void open_diagonal(double& w) {
-    if (nonfinite_) note_nonfinite_row(v_.status, pivot().place);
-    if (f_.rules.shift > 0) {
-      PivotWorkspace<double> work;
-      work.change = change_;
-      w = shifted(f_.rules, w, scale_, work);
-      change_ = work.change;
-    }
-  }
-
   /// What others wait for first, D⁻¹ after its division.
   __device__ void finish() {
     const std::int64_t record = RowMeetsView::record(last_, i_, upper_);
@@ -293,13 +283,8 @@ class MetRowLane {
     open_ = false;
   }
 
-  __device__ void invert(double used, std::int64_t record) {
-    if (!pivot_is_good(f_.rules, used, scale_)) {
-      const JudgedPivot<double> judged = judge_pivot(v_, pivot(), used);
-      used = judged.used;
-      change_ = judged.change > change_ ? judged.change : change_;
-    }
-    const double inverse = 1.0 / used;
+  __device__ void invert(double w, std::int64_t record) {
+    const double inverse = 1.0 / usable_pivot(v_, pivot(), w, change_);
     store(record + RowMeetsView::place_of_inverse, inverse);
     f_.inverse_diagonal[i_] = inverse;
   }

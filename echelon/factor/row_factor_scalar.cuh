@@ -68,7 +68,7 @@ class ScalarRowLane {
     load_row(begin_of_A, entries_of_A);
     look_up();
     if (kind_ == estimate) w_ = 1;
-    if (kind_ == diagonal) open_diagonal();
+    if (kind_ == diagonal) open_scalar_diagonal(v_, pivot(), w_, change_);
   }
 
   /// Asks once for what is missing. All lanes; true when one of the warp's rows has gone on.
@@ -122,16 +122,6 @@ class ScalarRowLane {
       const std::int32_t its_column = __shfl_sync(~0u, from, first_ + n);
       const double its_value = __shfl_sync(~0u, a, first_ + n);
       if (n < entries && its_column == column_ && kind_ <= upper) w_ = its_value;
-    }
-  }
-
-  __device__ void open_diagonal() {
-    if (nonfinite_) note_nonfinite_row(v_.status, pivot().place);
-    if (f_.rules.shift > 0) {
-      PivotWorkspace<double> work;
-      work.change = change_;
-      w_ = shifted(f_.rules, w_, scale_, work);
-      change_ = work.change;
     }
   }
 
@@ -227,13 +217,7 @@ class ScalarRowLane {
 
   __device__ void finish() {
     if (kind_ == diagonal) {
-      double used = w_;
-      if (!pivot_is_good(f_.rules, used, scale_)) {
-        const JudgedPivot<double> judged = judge_pivot(v_, pivot(), used);
-        used = judged.used;
-        change_ = judged.change > change_ ? judged.change : change_;
-      }
-      const double inverse = 1.0 / used;
+      const double inverse = 1.0 / usable_pivot(v_, pivot(), w_, change_);
       device::store_word(word(i_), device::bits_of(inverse), v_.epoch);
       f_.inverse_diagonal[i_] = inverse;
     }
