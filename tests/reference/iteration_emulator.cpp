@@ -13,32 +13,15 @@
 namespace echelon::reference {
 namespace {
 
-/// Every byte set: doubles are NaN and places point far outside until somebody writes them.
-Array<unsigned char> fresh_memory(std::int64_t bytes) {
-  return Array<unsigned char>(bytes, static_cast<unsigned char>(0xff));
-}
-
-/// All threads of all CTAs, phase by phase.
-class PhaseMachine {
+/// Shared memories of the CTAs of a cluster; copies are the same memories. Every byte is set: doubles are NaN and places
+/// point far outside until somebody writes them.
+class CtaMemories {
  public:
-  PhaseMachine(int ctas, int threads, std::int64_t bytes) : threads_(threads) {
-    for (int c = 0; c < ctas; ++c) memories_.push_back(fresh_memory(bytes));
+  CtaMemories(int ctas, std::int64_t bytes) : of_(std::make_shared<std::vector<Array<unsigned char>>>()) {
+    for (int c = 0; c < ctas; ++c) of_->emplace_back(bytes, static_cast<unsigned char>(0xff));
   }
-
-  template <class Work>
-  void each(const Work& work) {
-    const int ctas = static_cast<int>(memories_.size());
-    for (int c = 0; c < ctas; ++c) {
-      for (int t = 0; t < threads_; ++t) {
-        work(emulated_device().downwards ? Worker{ctas - 1 - c, threads_ - 1 - t} : Worker{c, t});
-      }
-    }
-  }
-  void cta_barrier() {}
-  void cluster_barrier() {}
-  unsigned char* memory(int cta) const {
-    return const_cast<unsigned char*>(memories_[static_cast<std::size_t>(cta)].data());
-  }
+  int ctas() const { return static_cast<int>(of_->size()); }
+  unsigned char* memory(int cta) const { return (*of_)[static_cast<std::size_t>(cta)].data(); }
   void put(int cta, int offset, double x) const { std::memcpy(memory(cta) + offset, &x, sizeof x); }
   void store(int cta, int offset, double x) const { put(cta, offset, x); }
   double get(int cta, int offset) const { return load(cta, offset); }
@@ -47,6 +30,26 @@ class PhaseMachine {
     std::memcpy(&x, memory(cta) + offset, sizeof x);
     return x;
   }
+
+ private:
+  std::shared_ptr<std::vector<Array<unsigned char>>> of_;
+};
+
+/// All threads of all CTAs, phase by phase.
+class PhaseMachine : public CtaMemories {
+ public:
+  PhaseMachine(int ctas, int threads, std::int64_t bytes) : CtaMemories(ctas, bytes), threads_(threads) {}
+
+  template <class Work>
+  void each(const Work& work) {
+    for (int c = 0; c < ctas(); ++c) {
+      for (int t = 0; t < threads_; ++t) {
+        work(emulated_device().downwards ? Worker{ctas() - 1 - c, threads_ - 1 - t} : Worker{c, t});
+      }
+    }
+  }
+  void cta_barrier() {}
+  void cluster_barrier() {}
 
   template <class State>
   auto states() const {
@@ -55,47 +58,34 @@ class PhaseMachine {
       int threads;
       State& operator[](Worker w) { return of[static_cast<std::size_t>(w.cta * threads + w.thread)]; }
     };
-    return All{std::vector<State>(memories_.size() * static_cast<std::size_t>(threads_)), threads_};
+    return All{std::vector<State>(static_cast<std::size_t>(ctas() * threads_)), threads_};
   }
 
  private:
   int threads_;
-  std::vector<Array<unsigned char>> memories_;
 };
 
 /// What the threads of a cluster share.
 struct SharedCluster {
-  std::vector<Array<unsigned char>> memories;
+  CtaMemories memories;
   std::vector<std::unique_ptr<std::barrier<>>> of_cta;
   std::barrier<> of_all;
 
-  SharedCluster(int ctas, int threads, std::int64_t bytes) : of_all(ctas * threads) {
-    for (int c = 0; c < ctas; ++c) {
-      memories.push_back(fresh_memory(bytes));
-      of_cta.push_back(std::make_unique<std::barrier<>>(threads));
-    }
+  SharedCluster(int ctas, int threads, std::int64_t bytes) : memories(ctas, bytes), of_all(ctas * threads) {
+    for (int c = 0; c < ctas; ++c) of_cta.push_back(std::make_unique<std::barrier<>>(threads));
   }
 };
 
 /// One thread of it.
-class ThreadMachine {
+class ThreadMachine : public CtaMemories {
  public:
-  ThreadMachine(SharedCluster& cluster, Worker own) : cluster_(cluster), own_(own) {}
+  ThreadMachine(SharedCluster& cluster, Worker own) : CtaMemories(cluster.memories), cluster_(cluster), own_(own) {}
   template <class Work>
   void each(const Work& work) {
     work(own_);
   }
   void cta_barrier() { cluster_.of_cta[static_cast<std::size_t>(own_.cta)]->arrive_and_wait(); }
   void cluster_barrier() { cluster_.of_all.arrive_and_wait(); }
-  unsigned char* memory(int cta) const { return cluster_.memories[static_cast<std::size_t>(cta)].data(); }
-  void put(int cta, int offset, double x) const { std::memcpy(memory(cta) + offset, &x, sizeof x); }
-  void store(int cta, int offset, double x) const { put(cta, offset, x); }
-  double get(int cta, int offset) const { return load(cta, offset); }
-  double load(int cta, int offset) const {
-    double x;
-    std::memcpy(&x, memory(cta) + offset, sizeof x);
-    return x;
-  }
   template <class State>
   auto states() const {
     struct One {
