@@ -12,6 +12,7 @@
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/base/device_numbers.hpp"
 #include "echelon/base/device_pool.cuh"
+#include "echelon/base/device_scratch.cuh"
 #include "echelon/base/error.hpp"
 #include "echelon/base/fma.hpp"
 #include "echelon/base/small_upload.cuh"
@@ -116,16 +117,13 @@ double dot(int device, const double* x, const double* y, std::int64_t n) {
   return reduction::tree_sum(host.data(), chunks);
 }
 
-/// Sizes as bit patterns, whose order is theirs, with NaN above all.
 double largest(int device, const double* x, std::int64_t n) {
   if (n == 0) return 0;
-  auto* top = static_cast<unsigned long long*>(pool_allocate(device, sizeof(unsigned long long)));
-  if (!top) throw Error(ErrorCode::out_of_memory, "largest: no device memory for one number");
+  const DeviceScratch scratch(device, sizeof(unsigned long long));
+  auto* const top = scratch.as<unsigned long long>();
   number_kernels()->largest(device, x, n, top);
   double found = 0;
-  const auto status = cudaMemcpy(&found, top, sizeof(found), cudaMemcpyDeviceToHost);
-  pool_release(device, top);
-  check(status, "largest");
+  check(cudaMemcpy(&found, top, sizeof(found), cudaMemcpyDeviceToHost), "largest");
   return found;
 }
 

@@ -14,6 +14,7 @@ namespace {
 constexpr int threads_a_block = 256, most_blocks = 1024;
 constexpr std::size_t pinned_bytes = 4096;
 
+/// Sizes as bit patterns, whose order is theirs, with NaN above all.
 __global__ void largest_number_kernel(const double* x, std::int64_t n, unsigned long long* top) {
   unsigned long long own = 0;
   const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};

@@ -169,15 +169,6 @@ FixedPointOutcome DeviceFixedPoint::run(const FactorView<double>& rows, const Ro
   return outcome;
 }
 
-FactorBounds bounds_in(const FactorStatus& status) {
-  FactorBounds bounds;
-  bounds.lower = std::bit_cast<double>(status.lower);
-  bounds.upper = std::bit_cast<double>(status.upper);
-  bounds.inverse = std::bit_cast<double>(status.inverse);
-  bounds.finite = status.not_bounded == 0;
-  return bounds;
-}
-
 std::int64_t DeviceFixedPoint::bytes() const {
   return lower_row_.bytes() + upper_row_.bytes() + given_lower_.bytes() + given_upper_.bytes() + given_diagonal_.bytes() +
          lower_.bytes() + upper_.bytes() + inverse_.bytes() + met_.bytes() + scaled_.bytes() + room_.bytes() +

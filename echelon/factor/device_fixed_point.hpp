@@ -47,7 +47,4 @@ class DeviceFixedPoint {
   Array<int> swaps_;
 };
 
-/// What the last `finish` found of scalars.
-FactorBounds bounds_in(const FactorStatus& status);
-
 }  // namespace echelon

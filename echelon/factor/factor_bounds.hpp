@@ -36,6 +36,10 @@ struct FactorBounds {
   }
 };
 
+/// What a GPU found.
+struct FactorStatus;
+FactorBounds bounds_in(const FactorStatus& status);
+
 /// For the breakdown policy: the bound times ‖A‖∞ where that says enough, otherwise what `estimate` finds of the first
 /// factor on e, times the second.
 template <class Estimate>

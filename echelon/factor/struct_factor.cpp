@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "echelon/factor/factor_bounds.hpp"
+
 namespace echelon {
 
 EliminationPlan::EliminationPlan(const Stencil& stencil)
@@ -34,19 +36,20 @@ EliminationPlan::EliminationPlan(const Stencil& stencil)
 
 template <class T>
 double inverse_bound(std::span<const StructFactorWorkspace<T>> threads) {
-  double lower = 0, scaled = 0, upper = 0, inverse = 0, poison = 0;
+  FactorBounds bounds;
+  double scaled = 0, poison = 0;
   for (const auto& own : threads) {
     for (int lane = 0; lane < 8; ++lane) {
-      lower = std::max<double>(lower, own.lower_sums[lane]);
+      bounds.lower = std::max<double>(bounds.lower, own.lower_sums[lane]);
       scaled = std::max<double>(scaled, own.scaled_lower_sums[lane]);
-      upper = std::max<double>(upper, own.upper_sums[lane]);
-      inverse = std::max<double>(inverse, own.inverses[lane]);
+      bounds.upper = std::max<double>(bounds.upper, own.upper_sums[lane]);
+      bounds.inverse = std::max<double>(bounds.inverse, own.inverses[lane]);
       poison += own.poison[lane];
     }
   }
-  lower = std::min(lower, scaled);
-  if (!(lower < 1 && upper < 1 && poison == 0)) return std::numeric_limits<double>::infinity();
-  return inverse / ((1 - lower) * (1 - upper));
+  bounds.lower = std::min(bounds.lower, scaled);
+  bounds.finite = poison == 0;
+  return bounds.of_inverse();
 }
 
 template <class T>

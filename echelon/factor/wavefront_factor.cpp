@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "echelon/base/error.hpp"
+#include "echelon/factor/factor_bounds.hpp"
 #include "echelon/factor/struct_factor.hpp"
 #include "echelon/factor/wavefront_factor_view.hpp"
 #include "echelon/precond/struct_ilu_checks.hpp"
@@ -182,14 +183,12 @@ struct WavefrontFactor<T>::Impl {
     to.record_change(std::bit_cast<double>(found.change), norm());
   }
 
-  /// As the host bounds it: ‖(LU)⁻¹‖∞ ≤ max|D⁻¹| / ((1 − σ_L)(1 − σ_U)).
+  /// As the host's.
   double growth(const WavefrontFactorCalls<T>& calls) const {
-    const double lower = std::bit_cast<double>(found.lower), upper = std::bit_cast<double>(found.upper);
-    const double inverse = std::bit_cast<double>(found.inverse);
-    double bound = std::numeric_limits<double>::infinity();
-    if (!found.not_bounded && lower < 1 && upper < 1) bound = inverse / ((1 - lower) * (1 - upper)) * norm();
-    if (bound <= growth_remark || !calls.inverse_norm) return bound;
-    return calls.inverse_norm() * norm();
+    const auto estimate = [&] {
+      return calls.inverse_norm ? calls.inverse_norm() : std::numeric_limits<double>::infinity();
+    };
+    return growth_by(bounds_in(found).of_inverse(), norm(), estimate);
   }
 
   void describe_report(FactorReport& report) const {

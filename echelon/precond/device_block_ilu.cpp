@@ -180,7 +180,7 @@ struct DeviceBlockIlu::Impl {
     scale = Array<double>(rows, device);
     nonfinite = Array<std::uint8_t>(rows, device);
     norm_bits = Array<unsigned long long>(1, device);
-    growth_bits = Array<unsigned long long>(1, device);
+    growth_bits = cleared_array<unsigned long long>(1, device);
     finished = cleared_array<unsigned>(rows, device);
     status = Array<FactorStatus>(1, FactorStatus{}, device);
     RowFactorView& v = factor_view;

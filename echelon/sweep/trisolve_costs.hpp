@@ -9,7 +9,8 @@
 namespace echelon {
 
 /// The one place of these numbers, from bench/results/h200-trisolve.json (but `streamed`, of which it has no case: an
-/// estimate): exact sweeps take 0.85 to 1.1 µs a level, sweeps in a cluster what the model says within a tenth.
+/// estimate): exact sweeps take 0.9 to 1.2 µs a level, launches among it; sweeps in a cluster what the model says within a
+/// fifth.
 struct TrisolveCosts {
   double launch = 2.5e-6;       // of a kernel behind another
   double level = 0.9e-6;        // of an exact sweep
