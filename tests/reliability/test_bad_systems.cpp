@@ -78,7 +78,9 @@ void expect_answer_or_row(const BadSystem& bad, const BlockCsr<double>& A, const
   const FactorReport& report = M->report();
   Vector<double> r(bad.n, 1.0), z(bad.n);
   if (report.ok) {
-    if (!way.own_order) EXPECT_LT(bad.bad_row, 0);
+    if (!way.own_order) {
+      EXPECT_LT(bad.bad_row, 0);
+    }
     M->apply(r, z);
     for (const double value : z) EXPECT_TRUE(std::isfinite(value));
     return;
@@ -96,7 +98,9 @@ void expect_answer_or_row(const BadSystem& bad, const BlockCsr<double>& A, const
 void expect_counted_repair(const BadSystem& bad, const BlockCsr<double>& A, const Way& way) {
   const auto M = make_preconditioner(way.pc, &A, way.options);
   const FactorReport& report = M->report();
-  if (!way.own_order) EXPECT_EQ(report.ok, bad.bad_row < 0 || is_finite(bad.kind)) << report.message;
+  if (!way.own_order) {
+    EXPECT_EQ(report.ok, bad.bad_row < 0 || is_finite(bad.kind)) << report.message;
+  }
   if (!report.ok) {
     EXPECT_FALSE(report.message.empty());
     return;
@@ -104,7 +108,9 @@ void expect_counted_repair(const BadSystem& bad, const BlockCsr<double>& A, cons
   Vector<double> r(bad.n, 1.0), z(bad.n);
   M->apply(r, z);
   for (const double value : z) EXPECT_TRUE(std::isfinite(value));
-  if (!way.own_order) EXPECT_EQ(report.perturbed_pivots > 0 || report.shift > 0, bad.bad_row >= 0);
+  if (!way.own_order) {
+    EXPECT_EQ(report.perturbed_pivots > 0 || report.shift > 0, bad.bad_row >= 0);
+  }
 }
 
 TEST(BadSystems, EveryFactorizationAnswersOrStopsWithTheRow) {
@@ -130,7 +136,9 @@ TEST(BadSystems, TheAutomaticSolveIsHonest) {
       try {
         const auto outcome = solve_automatically(&A, b, x, request);
         for (const double value : x) EXPECT_TRUE(std::isfinite(value));
-        if (bad.solvable && std::string(pc) == "auto") EXPECT_TRUE(outcome.report.converged) << outcome.report.message;
+        if (bad.solvable && std::string(pc) == "auto") {
+          EXPECT_TRUE(outcome.report.converged) << outcome.report.message;
+        }
         if (outcome.report.converged) {
           EXPECT_LE(reference::exact_residual_norm(A, b, x), 1.001L * 1e-8L * reference::exact_norm(b));
         } else {
