@@ -31,6 +31,28 @@ struct TileRun {
   unsigned length, used;  // padding is behind what is used
 };
 
+/// For the whole block, from level `first` of a tile to before `last`: memory[level][ẑ] ← the rank that the line ŷ = 0 of
+/// the ẑ would have at the level, counted in lines; behind the last ẑ how many there are. Begins and ends with a barrier.
+__device__ __forceinline__ void rank_lines(const TileView& tiles, const Tile& tile, int first, int last, int* memory) {
+  const int own = static_cast<int>(threadIdx.x), columns = tiles.shape.z + 1, depth = tiles.end_z(tile) - tile.z;
+  __syncthreads();
+  for (int n = own; n < (last - first) * depth; n += TileWalk::threads) {
+    const int l = n / depth, z = n - l * depth;
+    memory[l * columns + z] = tiles.lines_at(tile, tile.first_level + first + l, tile.z + z).count();
+  }
+  __syncthreads();
+  for (int l = own; l < last - first; l += TileWalk::threads) {
+    int before = 0;
+    for (int z = 0; z < depth; ++z) {
+      const int count = memory[l * columns + z];
+      memory[l * columns + z] = before - tiles.lines_at(tile, tile.first_level + first + l, tile.z + z).begin;
+      before += count;
+    }
+    memory[l * columns + depth] = before;
+  }
+  __syncthreads();
+}
+
 /// For the whole block: visit_row(p, row, run, rank) for each scalar row, whose rank in its run counts scalars, and
 /// visit_run(run) by all threads for each run. `block` is the number of rows of a point; `memory` is shared.
 template <class VisitRow, class VisitRun>
@@ -46,24 +68,8 @@ __device__ __forceinline__ void walk_tiles(const LayoutView& vector, int block, 
     const Tile tile = tiles.tiles[t];
     const int first = static_cast<int>(blockIdx.x) * TileWalk::levels, last = min(first + TileWalk::levels, tile.levels);
     if (first >= last) continue;
-    const int end_z = tiles.end_z(tile), depth = end_z - tile.z;
-    __syncthreads();
-    // memory[level][ẑ]: lines at the level, then the rank that ŷ = 0 of the ẑ would have; behind them the sum.
-    for (int n = own; n < (last - first) * depth; n += TileWalk::threads) {
-      const int l = n / depth, z = n - l * depth;
-      memory[l * columns + z] = tiles.lines_at(tile, tile.first_level + first + l, tile.z + z).count();
-    }
-    __syncthreads();
-    for (int l = own; l < last - first; l += TileWalk::threads) {
-      int before = 0;
-      for (int z = 0; z < depth; ++z) {
-        const int count = memory[l * columns + z];
-        memory[l * columns + z] = before - tiles.lines_at(tile, tile.first_level + first + l, tile.z + z).begin;
-        before += count;
-      }
-      memory[l * columns + depth] = before;
-    }
-    __syncthreads();
+    const int depth = tiles.end_z(tile) - tile.z;
+    rank_lines(tiles, tile, first, last, memory);
     const std::int64_t* const starts = vector.run_start + vector.first_run[t];
     const auto run_of = [&](int l) {
       const std::int64_t start = starts[l];

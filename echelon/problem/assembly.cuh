@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels of assembly.hpp and point_samples.hpp for a recipe. A thread writes a scalar row of a point, all its entries
-// and columns: what a level's lines write side by side is contiguous. Samples: a thread a point.
+// and columns: what a level's lines write side by side is contiguous. Blocks on a stencil that the compiler knows are made
+// whole instead (assembly_blocks.cuh). Samples: a thread a point.
 #pragma once
 
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/matrix/tile_walk.cuh"
 #include "echelon/problem/assembly.hpp"
+#include "echelon/problem/assembly_blocks.cuh"
 #include "echelon/problem/point_samples.hpp"
 
 namespace echelon::problems {
@@ -13,13 +15,8 @@ namespace echelon::problems {
 constexpr int sample_threads = 128, speed_blocks = 1024, speed_threads = 256;
 constexpr unsigned most_padding = 8;  // a run is padded by less
 
-/// Blocks of threads that are resident on a multiprocessor: more of them hide what a row waits for, until registers spill.
 template <class Recipe>
-constexpr int assembly_resident = Recipe::unknowns < 4 ? 2 : 3;
-
-/// Known: on the recipe's own stencil, which the compiler knows.
-template <class Recipe, bool Known>
-__global__ void __launch_bounds__(TileWalk::threads, assembly_resident<Recipe>)
+__global__ void __launch_bounds__(TileWalk::threads)
     assembly_kernel(const __grid_constant__ AssemblyView v, const __grid_constant__ Recipe recipe) {
   extern __shared__ int walk_memory[];
   const int b = Recipe::unknowns > 0 ? Recipe::unknowns : v.block;
@@ -27,12 +24,7 @@ __global__ void __launch_bounds__(TileWalk::threads, assembly_resident<Recipe>)
   walk_tiles(
       v.vector, b, walk_memory,
       [&](Ijk p, int row, const TileRun& run, unsigned rank) {
-        double* const first = v.values + run.start * columns + rank;
-        if constexpr (Known) {
-          write_known_row(v, recipe, p, row, first, run.length);
-        } else {
-          write_row(v, recipe, p, row, first, run.length);
-        }
+        write_row(v, recipe, p, row, v.values + run.start * columns + rank, run.length);
       },
       [&](const TileRun& run) {
         const unsigned padding = run.length - run.used;
@@ -48,12 +40,12 @@ __global__ void __launch_bounds__(TileWalk::threads, assembly_resident<Recipe>)
 template <class Recipe>
 void write_on_gpu(int device, const AssemblyView& view, const Recipe& recipe) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  auto* kernel = assembly_kernel<Recipe, false>;
   if constexpr (KnownRecipe<Recipe>) {
-    if (view.known) kernel = assembly_kernel<Recipe, true>;
+    if (view.known && write_blocks(view, recipe)) return;
   }
-  kernel<<<TileWalk::blocks(view.vector, view.longest), TileWalk::threads, TileWalk::shared_bytes(view.vector)>>>(view,
-                                                                                                                  recipe);
+  assembly_kernel<Recipe>
+      <<<TileWalk::blocks(view.vector, view.longest), TileWalk::threads, TileWalk::shared_bytes(view.vector)>>>(view,
+                                                                                                                recipe);
   check_cuda(cudaGetLastError(), "assembly");
 }
 

@@ -35,6 +35,7 @@ struct SplitJacobian {
 
 struct EulerRows {
   using Known = static_plans::Star13;
+  static constexpr bool keeps_rows = false, by_entry = true;
   static constexpr int unknowns = 5;
   static constexpr std::int64_t operations = 8000;
   SampleView<euler_gas::components> flow;

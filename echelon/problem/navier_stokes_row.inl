@@ -7,6 +7,7 @@
 // Gradients of the base state are central differences of it.
 #pragma once
 
+#include "echelon/factor/static_plan.hpp"
 #include "echelon/problem/point_samples.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/recipe.hpp"
@@ -35,6 +36,8 @@ struct BasePoint {
 };
 
 struct NavierStokesRows {
+  using Known = static_plans::Box27;
+  static constexpr bool keeps_rows = true, by_entry = false;
   static constexpr int unknowns = 4, entries = 27;
   static constexpr std::int64_t operations = 3000;
   SampleView<viscous_gas::components> flow;  // with one point around the grid
@@ -87,6 +90,9 @@ struct NavierStokesRows {
       return {p, D, dt, transport, D.value + dt * (transport - p.per_R * (p.mu * D.laplacian + stretched))};
     }
   };
+
+  /// A row that was kept elsewhere, with the differences of this recipe, which kernels have nearer.
+  ECHELON_FN Row kept(const Row& row) const { return {differences, row.p, row.dt}; }
 
   ECHELON_FN Row row(Ijk at) const {
     const double* here = flow.at(at.i, at.j, at.k);
