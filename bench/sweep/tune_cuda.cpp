@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times the GPU's sweeps with given tunings, to find what sweep_plan should choose. Each line of the input is
-//   stencil dof nx ny nz  ty tz  lines_a_thread history stages entries_a_stage groups border_groups poll_sleep [stored]
-// with 0 for what the plan decides; two lines of output (lower, upper), percent of the copy bandwidth of the same run.
+//   stencil dof nx ny nz  ty tz  lines_a_thread history stages entries_a_stage groups border_groups poll_sleep [stored
+//   [copiers]]
+// with 0 for what the plan decides and star7+1 for star7 grown by ILU(1); two lines of output (lower, upper), percent of the
+// copy bandwidth of the same run.
 // Answers are the business of tests/gpu: the coefficients here are all alike.
 #include <fmt/format.h>
 
@@ -15,6 +17,7 @@
 #include "bench/measure/work_model.hpp"
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/factor/stencil_fill.hpp"
 #include "echelon/sweep/wavefront_sweep.hpp"
 
 namespace {
@@ -29,6 +32,13 @@ struct Line {
   SweepTuning tuning;
 };
 
+/// A stencil by its name, grown by as much fill as a `+` after it says.
+Stencil stencil_of(const std::string& word) {
+  const auto plus = word.find('+');
+  const Stencil named = stencils::named(word.substr(0, plus));
+  return plus == std::string::npos ? named : grown(named, std::stoi(word.substr(plus + 1)));
+}
+
 Line parsed(const std::string& text) {
   std::istringstream in(text);
   Line l;
@@ -38,6 +48,7 @@ Line parsed(const std::string& text) {
   if (!in) throw Error(ErrorCode::bad_argument, "not a line of a tuning: " + text);
   std::string stored;
   if (in >> stored) l.stored = stored;
+  in >> t.copiers;
   t.plain = l.shape.y < 0;
   l.shape.y = std::abs(l.shape.y);
   return l;
@@ -51,7 +62,7 @@ struct System {
   Vector<double> r, x;
 
   System(const Line& l, std::string name, TileShape shape)
-      : of(std::move(name)), order(l.grid, stencils::named(l.stencil), l.dof, shape, Device::cuda()) {
+      : of(std::move(name)), order(l.grid, stencil_of(l.stencil), l.dof, shape, Device::cuda()) {
     const Stored stored = stored_from_word(l.stored);
     const Device gpu = order.device();
     values = Array<double>((order.matrix_scalars() * bytes_of(stored) + 7) / 8, gpu);
@@ -63,7 +74,7 @@ struct System {
 };
 
 void measure(const Line& l, int repeats, double bandwidth, std::unique_ptr<System>& system) {
-  const Stencil stencil = stencils::named(l.stencil);
+  const Stencil stencil = stencil_of(l.stencil);
   const TileShape shape = l.shape.y > 0 ? l.shape : sweep_tile_shape(l.grid, stencil, l.dof);
   const std::string name =
       fmt::format("{} {} {} {} {} {} {} {}", l.stencil, l.dof, l.grid.nx, l.grid.ny, l.grid.nz, shape.y, shape.z, l.stored);

@@ -32,6 +32,7 @@ SweepPlan many_sweep_plan(const SweepTriangle& triangle, TileShape tile, int dof
   SweepTuning wish;
   wish.lines_a_thread = dof == 1 && lanes >= 4 * warp ? 2 : 1;
   wish.groups = 2;
+  wish.copiers = 1;
   if ((lanes + lines_a_warp * wish.lines_a_thread - 1) / (lines_a_warp * wish.lines_a_thread) > most_warps_a_group) {
     wish.groups = 1;
   }

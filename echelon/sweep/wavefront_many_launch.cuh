@@ -17,10 +17,10 @@ __global__ void __launch_bounds__(sweep_limits::threads, 1)
   OwnTile own;
   if (!take_tile(v, memory, own)) return finish_block(v);
   const int warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size, computing = plan.warps * plan.groups;
-  if (warp == computing) {
-    copy_ahead<B, K, double, double>(v, own, lane, [&](int k) { return many.r[k]; });
+  if (warp >= computing && warp < computing + plan.copiers) {
+    copy_ahead<B, K, double, double>(v, own, warp - computing, lane, [&](int k) { return many.r[k]; });
   } else if (warp > computing) {
-    fetch_many_borders<B, K>(many, own, warp - computing - 1, lane);
+    fetch_many_borders<B, K>(many, own, warp - computing - plan.copiers, lane);
   } else {
     ManyLines<B, K, M> lines(many, own, warp, lane);
     lines.await_first_borders();

@@ -142,20 +142,24 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
   plan.stages = static_cast<int>(std::min<std::int64_t>(wish.stages > 0 ? wish.stages : stages, room));
   // A group may wait only one turn of the ring ahead; and borders come before groups: too few warps that fetch them, and the
   // others wait.
-  constexpr int most_warps = threads / warp - 1, enough_border_groups = 3;
+  plan.copiers = std::max(1, std::min(wish.copiers > 0 ? wish.copiers : b == 1 ? 2 : 1, plan.stages / plan.pieces));
+  const int most_warps = threads / warp - plan.copiers;
+  constexpr int enough_border_groups = 3;
   const int most_border_groups = b == 1 ? 5 : enough_border_groups;
   const auto fits = [&](int groups, int borders) {
     if (groups > plan.history || borders > plan.history) return false;  // nor a turn of the history
     return (groups == 1 || groups * plan.pieces <= plan.stages) &&
            groups * plan.warps + borders * plan.border_warps <= most_warps;
   };
-  plan.groups = wish.groups > 0 ? wish.groups : b == 2 || (b == 1 && (count <= 3 || count > 6)) ? 3 : 2;
+  plan.groups = wish.groups > 0                                                            ? wish.groups
+                : b == 2 || (b == 1 && (count <= 3 || count > 6 || triangle.reach_z == 1)) ? 3
+                                                                                           : 2;
   while (plan.groups > 2 && !fits(plan.groups, enough_border_groups)) --plan.groups;
   while (plan.groups > 1 && !fits(plan.groups, 1)) --plan.groups;
   plan.border_groups = wish.border_groups > 0 ? wish.border_groups : most_border_groups;
   while (plan.border_groups > 1 && !fits(plan.groups, plan.border_groups)) --plan.border_groups;
   if (wish.poll_sleep > 0) plan.poll_sleep = wish.poll_sleep;
-  plan.threads = warp * (plan.groups * plan.warps + 1 + plan.border_groups * plan.border_warps);
+  plan.threads = warp * (plan.groups * plan.warps + plan.copiers + plan.border_groups * plan.border_warps);
   plan.shared_bytes = head + std::int64_t{plan.stages} * plan.stage_bytes;
   if (plan.stages < 2) return refuse("shared memory holds fewer than two stages");
   if (plan.threads > threads) return refuse(fmt::format("{} threads a block", plan.threads));

@@ -45,6 +45,7 @@ TileShape sweep_tile_shape(const Grid& grid, const Stencil& stencil, int dof);
 struct SweepTuning {
   int lines_a_thread = 0, history = 0, stages = 0, entries_a_stage = 0, groups = 0, border_groups = 0, poll_sleep = 0;
   bool plain = false;  // level by level from global memory, no ring
+  int copiers = 0;
 };
 
 /// The numbers the kernel takes.
@@ -52,6 +53,7 @@ struct SweepBlock {
   int lines_a_thread = 1, history = 2, stages = 2, entries_a_stage = 1, groups = 1, border_groups = 1;
   int pieces = 1, warps = 1, border_warps = 1, threads = 32;  // warps of one group each
   int record_bytes = 16, r_offset = 0, values_offset = 0, stage_bytes = 0, plane_bytes = 0;
+  int copiers = 1;       // warps that fill the ring
   int poll_sleep = 100;  // nanoseconds between looks at a border's word
   std::int64_t shared_bytes = 0;
 };

@@ -152,9 +152,13 @@ std::string WavefrontSweep<V>::describe(Triangle triangle) const {
     return fmt::format("plain ({}), {}x{} lines{}", p.why_not, shape.y, shape.z, kept);
   }
   return fmt::format(
-      "ring of {} stages of {} entries, {}x{} lines, {} a thread, {} levels kept, {} groups of {} warps, borders {} of {}",
+      "ring of {} stages of {} entries, {}x{} lines, {} a thread, {} levels kept, {} groups of {} warps, borders {} of {}, "
+      "{} copying{}",
       p.stages, p.entries_a_stage, shape.y, shape.z, p.lines_a_thread, p.history, p.groups, p.warps, p.border_groups,
-      p.border_warps);
+      p.border_warps, p.copiers,
+      backend(order_).known(triangle == Triangle::lower ? lower_ : upper_, static_cast<int>(sizeof(V)), choice_.stored)
+          ? ", stencil compiled in"
+          : "");
 }
 
 template class WavefrontSweep<double>;

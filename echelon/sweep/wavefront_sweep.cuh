@@ -14,7 +14,7 @@
 
 namespace echelon::device {
 
-template <int B, int M, int NE, class V, class S>
+template <int B, int M, class V, class S>
 __global__ void __launch_bounds__(sweep_limits::threads, 1)
     wavefront_sweep_kernel(const __grid_constant__ WavefrontSweepView v) {
   extern __shared__ __align__(128) unsigned char memory[];
@@ -23,18 +23,14 @@ __global__ void __launch_bounds__(sweep_limits::threads, 1)
   OwnTile own;
   if (!take_tile(v, memory, own)) return finish_block(v);
   const int computing = plan.warps * plan.groups;
-  if (warp == computing) {
-    copy_ahead<B, 1, V, S>(v, own, lane, [&](int) { return static_cast<const V*>(v.r); });
+  if (warp >= computing && warp < computing + plan.copiers) {
+    copy_ahead<B, 1, V, S>(v, own, warp - computing, lane, [&](int) { return static_cast<const V*>(v.r); });
   } else if (warp > computing) {
-    fetch_borders<B, V>(v, own, warp - computing - 1, lane);
+    fetch_borders<B, V>(v, own, warp - computing - plan.copiers, lane);
   } else {
-    SweepLines<B, M, NE, V, S> lines(v, own, warp, lane);
+    SweepLines<B, M, V, S> lines(v, own, warp, lane);
     lines.await_first_borders();
-    if constexpr (NE > 0 && B == 1) {
-      lines.run_whole();
-    } else {
-      lines.run_pieces();
-    }
+    lines.run();
   }
   finish_block(v);
 }

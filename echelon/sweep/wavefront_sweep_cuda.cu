@@ -45,21 +45,39 @@ void launch_plain(const WavefrontSweepView& v) {
   check_cuda(cudaGetLastError(), "plain sweep");
 }
 
+/// Calls with the block size as a template's argument; `other` without kernels for it.
+template <class Result, class Call>
+Result with_block(const WavefrontSweepView& v, Result other, const Call& call) {
+  if (!v.pipelined) return other;
+  switch (v.dof) {
+    case 1: return call.template operator()<1>();
+    case 2: return call.template operator()<2>();
+    case 3: return call.template operator()<3>();
+    case 4: return call.template operator()<4>();
+    case 5: return call.template operator()<5>();
+    case 6: return call.template operator()<6>();
+    case 7: return call.template operator()<7>();
+    case 8: return call.template operator()<8>();
+    default: return other;
+  }
+}
+
+device::SweepKernel known_kernel(const WavefrontSweepView& v, int vector_bytes, Stored stored) {
+  return with_block(v, device::SweepKernel{}, [&]<int B> { return device::known_block_kernel<B>(v, vector_bytes, stored); });
+}
+
+bool known(const WavefrontSweepView& v, int vector_bytes, Stored stored) {
+  return known_kernel(v, vector_bytes, stored) != nullptr;
+}
+
 void launch(int device, const WavefrontSweepView& v, int vector_bytes, Stored stored) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  if (v.pipelined) {
-    switch (v.dof) {
-      case 1: return device::launch_block_sweep<1>(v, vector_bytes, stored);
-      case 2: return device::launch_block_sweep<2>(v, vector_bytes, stored);
-      case 3: return device::launch_block_sweep<3>(v, vector_bytes, stored);
-      case 4: return device::launch_block_sweep<4>(v, vector_bytes, stored);
-      case 5: return device::launch_block_sweep<5>(v, vector_bytes, stored);
-      case 6: return device::launch_block_sweep<6>(v, vector_bytes, stored);
-      case 7: return device::launch_block_sweep<7>(v, vector_bytes, stored);
-      case 8: return device::launch_block_sweep<8>(v, vector_bytes, stored);
-      default: break;
-    }
-  }
+  if (const auto kernel = known_kernel(v, vector_bytes, stored)) return device::launch_sweep_kernel(kernel, v);
+  const bool launched = with_block(v, false, [&]<int B> {
+    device::launch_block_sweep<B>(v, vector_bytes, stored);
+    return true;
+  });
+  if (launched) return;
   if (vector_bytes == 4) return launch_plain<float, float>(v);
   switch (stored) {
     case Stored::fp64: return launch_plain<double, double>(v);
@@ -72,7 +90,7 @@ void launch(int device, const WavefrontSweepView& v, int vector_bytes, Stored st
 }  // namespace
 
 const WavefrontSweepBackend* wavefront_sweep_backend() {
-  static const WavefrontSweepBackend table{make_records, launch};
+  static const WavefrontSweepBackend table{make_records, launch, known};
   return &table;
 }
 

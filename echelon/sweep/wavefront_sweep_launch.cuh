@@ -9,9 +9,13 @@
 
 namespace echelon::device {
 
-template <int B, int M, int NE, class V, class S>
-void launch_sweep(const WavefrontSweepView& v) {
-  const auto kernel = wavefront_sweep_kernel<B, M, NE, V, S>;
+using SweepKernel = void (*)(const WavefrontSweepView);
+
+/// A kernel that is compiled for this triangle and plan (wavefront_sweep_known_launch.cuh); null without one.
+template <int B>
+SweepKernel known_block_kernel(const WavefrontSweepView& v, int vector_bytes, Stored stored);
+
+inline void launch_sweep_kernel(SweepKernel kernel, const WavefrontSweepView& v) {
   const int bytes = static_cast<int>(v.plan.shared_bytes);
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "sweep: shared memory");
   kernel<<<static_cast<unsigned>(v.vector.tiles.count), static_cast<unsigned>(v.plan.threads),
@@ -19,34 +23,14 @@ void launch_sweep(const WavefrontSweepView& v) {
   check_cuda(cudaGetLastError(), "sweep");
 }
 
-/// Scalars: the entries of the named stencils (and of ILU(1) of star7) have kernels of their own.
-template <int M, class V, class S>
-void launch_scalar_sweep(const WavefrontSweepView& v) {
-  if (v.plan.pieces == 1) {
-    if (v.count == 3) return launch_sweep<1, M, 3, V, S>(v);
-    if constexpr (M <= 2) {
-      if (v.count == 6) return launch_sweep<1, M, 6, V, S>(v);
-      if (v.count == 12) return launch_sweep<1, M, 12, V, S>(v);
-      if (v.count == 13) return launch_sweep<1, M, 13, V, S>(v);
-    }
-  }
-  launch_sweep<1, M, 0, V, S>(v);
-}
-
 /// Lines a thread there are kernels for.
 template <int B, class V, class S>
 void launch_sweep_of(const WavefrontSweepView& v) {
   const int M = v.plan.lines_a_thread;
-  if constexpr (B == 1) {
-    if (M == 1) return launch_scalar_sweep<1, V, S>(v);
-    if (M == 2) return launch_scalar_sweep<2, V, S>(v);
-    if (M == 4) return launch_scalar_sweep<4, V, S>(v);
-  } else {
-    if (M == 1) return launch_sweep<B, 1, 0, V, S>(v);
-    if (M == 2) return launch_sweep<B, 2, 0, V, S>(v);
-    if constexpr (B == 2) {
-      if (M == 4) return launch_sweep<B, 4, 0, V, S>(v);
-    }
+  if (M == 1) return launch_sweep_kernel(wavefront_sweep_kernel<B, 1, V, S>, v);
+  if (M == 2) return launch_sweep_kernel(wavefront_sweep_kernel<B, 2, V, S>, v);
+  if constexpr (B <= 2) {
+    if (M == 4) return launch_sweep_kernel(wavefront_sweep_kernel<B, 4, V, S>, v);
   }
   throw Error(ErrorCode::bad_argument, "sweep: no kernel for " + std::to_string(M) + " lines a thread");
 }
@@ -63,7 +47,9 @@ void launch_block_sweep(const WavefrontSweepView& v, int vector_bytes, Stored st
   }
 }
 
-#define ECHELON_DECLARE_SWEEP(B) extern template void launch_block_sweep<B>(const WavefrontSweepView&, int, Stored);
+#define ECHELON_DECLARE_SWEEP(B)                                                      \
+  extern template void launch_block_sweep<B>(const WavefrontSweepView&, int, Stored); \
+  extern template SweepKernel known_block_kernel<B>(const WavefrontSweepView&, int, Stored);
 ECHELON_DECLARE_SWEEP(1)
 ECHELON_DECLARE_SWEEP(2)
 ECHELON_DECLARE_SWEEP(3)

@@ -7,9 +7,8 @@
 
 namespace echelon::device {
 
-/// Computing warps. NE: entries without the diagonal, known when the kernel is compiled and all in one stage; 0: any number,
-/// in pieces.
-template <int B, int M, int NE, class V, class S>
+/// Computing warps; any number of entries, in pieces.
+template <int B, int M, class V, class S>
 struct SweepLines : LaneLines<B, M, 1, V> {
   using Lines = LaneLines<B, M, 1, V>;
   using Lines::find_points, Lines::history_of;
@@ -48,71 +47,12 @@ struct SweepLines : LaneLines<B, M, 1, V> {
       if (on[m]) x[at[m]] = sum[m];
     }
   }
-  __device__ __forceinline__ void run_whole();
-  __device__ __forceinline__ void run_pieces();
+  __device__ __forceinline__ void run();
 };
 
-/// Scalars, all entries in one stage: coefficients into registers first, then the stage is free again.
-template <int B, int M, int NE, class V, class S>
-__device__ __forceinline__ void SweepLines<B, M, NE, V, S>::run_whole() {
-  constexpr int chunk = M > 2 ? 3 : M == 2 ? 4 : 7;
-  for (s = group; s < own.levels; s += v.plan.groups) {
-    S coefficient[NE][M], diagonal[M];
-    await_stage();
-    begin();
-    const int column = length * static_cast<int>(sizeof(S));
-    Address c[M];
-#pragma unroll
-    for (int m = 0; m < M; ++m) {
-      const Address base = stage() + v.plan.values_offset + at[m] * static_cast<int>(sizeof(S));
-      if (!v.lower) load(base, diagonal[m]);
-      c[m] = base + (v.lower ? 0 : NE * column);
-    }
-#pragma unroll
-    for (int q = 0; q < NE; ++q) {
-#pragma unroll
-      for (int m = 0; m < M; ++m) {
-        load(c[m], coefficient[q][m]);
-        c[m] += v.lower ? column : -column;
-      }
-    }
-    release_stage();
-    advance(v.plan.groups);
-    bool ready = false;
-    await_step(s - 2);
-#pragma unroll
-    for (int q0 = 0; q0 < NE; q0 += chunk) {
-      V from[chunk][M];
-      if (!ready && min(NE, q0 + chunk) > v.early) {
-        await_step(s - 1);
-        ready = true;
-      }
-#pragma unroll
-      for (int u = 0; u < chunk; ++u) {
-        if (q0 + u >= NE) continue;
-        const int h = history_of(q0 + u);
-#pragma unroll
-        for (int m = 0; m < M; ++m) load(position[m] + h, from[u][m]);
-      }
-#pragma unroll
-      for (int u = 0; u < chunk; ++u) {
-        if (q0 + u >= NE) continue;
-#pragma unroll
-        for (int m = 0; m < M; ++m) sum[m] = fma(-widened<V>(coefficient[q0 + u][m]), from[u][m], sum[m]);
-      }
-    }
-    if (!ready) await_step(s - 1);
-    if (!v.lower) {
-#pragma unroll
-      for (int m = 0; m < M; ++m) sum[m] = widened<V>(diagonal[m]) * sum[m];
-    }
-    finish();
-  }
-}
-
-/// Blocks, or any number of entries: piece by piece, several entries' loads under way at once.
-template <int B, int M, int NE, class V, class S>
-__device__ __forceinline__ void SweepLines<B, M, NE, V, S>::run_pieces() {
+/// Piece by piece, several entries' loads under way at once.
+template <int B, int M, class V, class S>
+__device__ __forceinline__ void SweepLines<B, M, V, S>::run() {
   constexpr int together = B * M >= 16 ? 1 : B * M >= 8 ? 2 : B * M >= 4 ? 3 : 4;
   for (s = group; s < own.levels; s += v.plan.groups) {
     V diagonal[M][B];

@@ -9,60 +9,62 @@
 namespace echelon::device {
 
 /// Copies run after run into the ring: the record, r of the K vectors and the first piece of a level, then its other pieces.
-/// r_of(k) is where vector k begins.
+/// r_of(k) is where vector k begins. Each of `copiers` warps has every so many-th level and a lane of it every 32nd of
+/// these: all find out where their runs are at once, then one lane after the other copies. What a lane does there alone
+/// costs four cycles an instruction and bounds the levels a second of the whole block, so it is little.
 template <int B, int K, class V, class S, class Vectors>
-__device__ __forceinline__ void copy_ahead(const WavefrontSweepView& v, const OwnTile& own, int lane, const Vectors& r_of) {
+__device__ __forceinline__ void copy_ahead(const WavefrontSweepView& v, const OwnTile& own, int copier, int lane,
+                                           const Vectors& r_of) {
   const SweepBlock& plan = v.plan;
-  const int n = own.levels, direction = v.lower ? 1 : -1;
+  const int n = own.levels, direction = v.lower ? 1 : -1, turn = plan.copiers, batch = warp_size * turn;
   const std::int64_t run = own.first_run + (v.lower ? 0 : n - 1);
   const std::int64_t* starts = v.vector.run_start + run;
-  const std::uint8_t* record = v.records + run * plan.record_bytes;
-  const int unit = v.matrix.entries.count() * B;
-  const auto* values = static_cast<const S*>(v.values);
-  int slot = 0;
-  unsigned phase = 1;
-  // 32 heads at a time through shared memory, the next 32 on their way: a load a level would be the slowest part.
+  const std::uint8_t* records = v.records + run * plan.record_bytes;
+  const int unit = v.matrix.entries.count() * B, entries = plan.entries_a_stage, held = v.held, stages = plan.stages;
+  const unsigned record_bytes = static_cast<unsigned>(plan.record_bytes);
+  const Address full = own.base + place::full, empty = own.base + place::empty;
   const auto start_of = [&](int s, int more) { return __ldg(starts + direction * min(s, n - 1) + more); };
-  std::int64_t next_start = start_of(lane, 0);
-  int next_length = static_cast<int>(start_of(lane, 1) - next_start);
-  for (int s0 = 0; s0 < n; s0 += warp_size) {
-    store(own.base + place::starts + lane * 8, next_start);
-    store(own.base + place::lengths + lane * 4, next_length);
-    next_start = start_of(s0 + warp_size + lane, 0);
-    next_length = static_cast<int>(start_of(s0 + warp_size + lane, 1) - next_start);
-    __syncwarp();
-    if (lane == 0) {
-      for (int s = s0; s < min(n, s0 + warp_size); ++s) {
-        std::int64_t start;
-        int length;
-        load(own.base + place::starts + (s - s0) * 8, start);
-        load(own.base + place::lengths + (s - s0) * 4, length);
-        const S* from = values + start * unit + std::int64_t{v.first_entry} * B * length;
-        for (int p = 0; p < plan.pieces; ++p) {
-          // Entries in sweep order; U is stored from the diagonal on and swept from its far end.
-          const int q0 = p * plan.entries_a_stage, q1 = min(v.held, q0 + plan.entries_a_stage);
-          const int e0 = v.lower ? q0 : v.held - q1;
-          const Address to = own.ring + slot * plan.stage_bytes, barrier = own.base + place::full + 8 * slot;
-          const unsigned bytes = static_cast<unsigned>((q1 - q0) * B * length * static_cast<int>(sizeof(S)));
-          const unsigned r_bytes = static_cast<unsigned>(length * static_cast<int>(sizeof(V)));
-          barrier_wait_idle(own.base + place::empty + 8 * slot, phase);
-          barrier_expect(barrier, bytes + (p == 0 ? K * r_bytes + static_cast<unsigned>(plan.record_bytes) : 0));
-          if (p == 0) {
-            bulk_copy(to, record + std::int64_t{direction} * s * plan.record_bytes, static_cast<unsigned>(plan.record_bytes),
-                      barrier);
+  std::int64_t next_start = start_of(copier + turn * lane, 0), next_end = start_of(copier + turn * lane, 1);
+  for (int s0 = copier; s0 < n; s0 += batch) {
+    const int s = s0 + turn * lane;
+    const std::int64_t start = next_start;
+    const int length = static_cast<int>(next_end - next_start);
+    next_start = start_of(s + batch, 0);
+    next_end = start_of(s + batch, 1);
+    const auto column = static_cast<unsigned>(B * length * static_cast<int>(sizeof(S)));
+    const auto r_bytes = static_cast<unsigned>(length * static_cast<int>(sizeof(V)));
+    // Entries in sweep order; U is stored from the diagonal on and swept from its far end.
+    const auto* from = reinterpret_cast<const std::uint8_t*>(static_cast<const S*>(v.values) + start * unit) +
+                       static_cast<std::int64_t>(v.first_entry) * column;
+    const std::uint8_t* record = records + static_cast<std::int64_t>(direction) * s * plan.record_bytes;
+    int slot = s * plan.pieces % stages;
+    unsigned phase = (static_cast<unsigned>(s * plan.pieces / stages) & 1) ^ 1;
+    const int lanes = min(warp_size, (n - s0 + turn - 1) / turn);
+    for (int j = 0; j < lanes; ++j) {
+      if (lane == j) {
+        int q0 = 0;
+        do {
+          const int count = min(held - q0, entries), e0 = v.lower ? q0 : held - q0 - count;
+          const Address to = own.ring + slot * plan.stage_bytes, barrier = full + 8 * slot;
+          const unsigned bytes = static_cast<unsigned>(count) * column;
+          barrier_wait_idle(empty + 8 * slot, phase);
+          barrier_expect(barrier, bytes + (q0 == 0 ? K * r_bytes + record_bytes : 0));
+          if (q0 == 0) {
+            bulk_copy(to, record, record_bytes, barrier);
             for (int k = 0; k < K; ++k) {
               bulk_copy(to + plan.r_offset + static_cast<unsigned>(k) * r_bytes, r_of(k) + start, r_bytes, barrier);
             }
           }
-          if (bytes > 0) bulk_copy(to + plan.values_offset, from + std::int64_t{e0} * B * length, bytes, barrier);
-          if (++slot == plan.stages) {
+          if (bytes > 0) bulk_copy(to + plan.values_offset, from + static_cast<std::int64_t>(e0) * column, bytes, barrier);
+          if (++slot == stages) {
             slot = 0;
             phase ^= 1;
           }
-        }
+          q0 += entries;
+        } while (q0 < held);
       }
+      __syncwarp();
     }
-    __syncwarp();
   }
 }
 

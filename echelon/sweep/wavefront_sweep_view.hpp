@@ -63,6 +63,8 @@ struct WavefrontSweepBackend {
   void (*make_records)(int device, const LayoutView& vector, int record_bytes, std::uint8_t* records);
   /// Asynchronous. `vector_bytes` 8 or 4; throws Error(device) when the launch fails.
   void (*launch)(int device, const WavefrontSweepView& view, int vector_bytes, Stored stored);
+  /// Whether a kernel is compiled for just this triangle and plan.
+  bool (*known)(const WavefrontSweepView& view, int vector_bytes, Stored stored);
 };
 /// Null when the build has no CUDA.
 const WavefrontSweepBackend* wavefront_sweep_backend();

@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "echelon/factor/stencil_fill.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"
@@ -193,14 +194,38 @@ TEST_F(WavefrontSweepGpu, OtherLayoutsHaveTheSameBits) {
   }
 }
 
+TEST_F(WavefrontSweepGpu, NamedScalarStencilsHaveKernelsOfTheirOwn) {
+  const auto expect_own = [](const Grid& grid, const Stencil& stencil) {
+    const TileShape shape = sweep_tile_shape(grid, stencil, 1);
+    const TileOrder order(grid, stencil, 1, shape, Device::cuda());
+    for (const Stored stored : {Stored::fp64, Stored::fp32, Stored::bf16, Stored::fp16}) {
+      SweepChoice choice;
+      choice.stored = stored;
+      const WavefrontSweep<double> sweeps(order, choice);
+      for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+        EXPECT_TRUE(sweeps.describe(triangle).ends_with("stencil compiled in")) << sweeps.describe(triangle);
+      }
+      expect_reference_bits<double>({grid, stencil, 1, shape, {}, stored});
+    }
+    expect_reference_bits<float>({grid, stencil, 1, shape, {}, Stored::fp32});
+  };
+  for (const char* name : {"star7", "star13", "diamond13", "diamond25", "box27"}) {
+    expect_own({37, 41, 35}, stencils::named(name));
+  }
+  expect_own({37, 41, 35}, grown(stencils::star7(), 1));
+  expect_own({5, 512, 256}, stencils::star7());
+}
+
 TEST_F(WavefrontSweepGpu, EveryTuningGivesTheSameBits) {
   for (const int lines : {1, 2, 4}) {
     for (const int groups : {1, 2, 3}) {
       for (const int stages : {3, 8}) {
         for (const int borders : {1, 4}) {
-          const SweepTuning tuning{.lines_a_thread = lines, .stages = stages, .groups = groups, .border_groups = borders};
+          SweepTuning tuning{.lines_a_thread = lines, .stages = stages, .groups = groups, .border_groups = borders};
           expect_reference_bits<double>({{50, 70, 40}, stencils::star7(), 1, {32, 16}, tuning});
           expect_reference_bits<double>({{30, 40, 20}, stencils::box27(), 1, {16, 8}, tuning});
+          tuning.copiers = 3;
+          expect_reference_bits<double>({{50, 70, 40}, stencils::star7(), 1, {32, 16}, tuning});
         }
       }
     }
@@ -265,7 +290,8 @@ void random_cases(int cases, std::uint64_t seed) {
                 .entries_a_stage = random() % 2 ? 0 : upto(6),
                 .groups = random() % 2 ? 0 : upto(4),
                 .border_groups = random() % 2 ? 0 : upto(4),
-                .plain = random() % 8 == 0};
+                .plain = random() % 8 == 0,
+                .copiers = random() % 2 ? 0 : upto(3)};
     const Stored kinds[] = {Stored::fp64, Stored::fp64, Stored::fp32, Stored::bf16, Stored::fp16};
     c.stored = kinds[random() % 5];
     if (random() % 8 == 0) c.kind = random() % 4 == 0 ? LayoutKind::user : LayoutKind::skewed;

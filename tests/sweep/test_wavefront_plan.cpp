@@ -7,8 +7,10 @@
 
 #include <algorithm>
 
+#include "echelon/factor/stencil_fill.hpp"
 #include "echelon/matrix/tile_order.hpp"
 #include "echelon/sweep/wavefront_many.hpp"
+#include "echelon/sweep/wavefront_sweep_known.hpp"
 #include "tests/reference/random_stencil.hpp"
 
 namespace echelon {
@@ -36,6 +38,32 @@ TEST(WavefrontPlan, Box27LooksSevenLevelsBack) {
   EXPECT_EQ(lower.deepest, 7);
   EXPECT_EQ(lower.early, 8);  // the ninth, (1, 1, −1), is one level behind
   EXPECT_TRUE(lower.corner);
+}
+
+template <int N>
+void expect_entries(const NearEntries<N>& near, const Stencil& stencil) {
+  for (const Triangle side : {Triangle::lower, Triangle::upper}) {
+    const SweepTriangle t = triangle_of({64, 64, 64}, stencil, side);
+    ASSERT_EQ(t.neighbours.size(), static_cast<std::size_t>(N));
+    for (int q = 0; q < N; ++q) {
+      const SweepNeighbour& n = t.neighbours[static_cast<std::size_t>(q)];
+      EXPECT_EQ(n.dy, near.entry[q].dy) << q;
+      EXPECT_EQ(n.dz, near.entry[q].dz) << q;
+      EXPECT_EQ(n.behind, near.entry[q].behind) << q;
+    }
+    EXPECT_EQ(t.early, near.early());
+    EXPECT_EQ(t.corner, near.corner());
+  }
+}
+
+/// What kernels are compiled for is what the named stencils have.
+TEST(WavefrontPlan, KnownTrianglesAreThoseOfTheNamedStencils) {
+  expect_entries(near_entries::star7, stencils::star7());
+  expect_entries(near_entries::diamond13, stencils::named("diamond13"));
+  expect_entries(near_entries::diamond13, grown(stencils::star7(), 1));
+  expect_entries(near_entries::star13, stencils::named("star13"));
+  expect_entries(near_entries::diamond25, stencils::named("diamond25"));
+  expect_entries(near_entries::box27, stencils::box27());
 }
 
 TEST(WavefrontPlan, NamedStencilsRunInARing) {
@@ -72,7 +100,8 @@ TEST(WavefrontPlan, WhatRunsKeepsTheRules) {
                            random() % 2 ? 0 : upto(5),
                            random() % 2 ? 0 : upto(5),
                            0,
-                           false};
+                           false,
+                           random() % 2 ? 0 : upto(3)};
     const TileShape tile{upto(32), upto(16)};
     const int dof = upto(9), stored = 1 << upto(3);
     for (const SweepNeighbour& n : t.neighbours) {
@@ -97,9 +126,10 @@ TEST(WavefrontPlan, WhatRunsKeepsTheRules) {
     EXPECT_LE(plan.groups, plan.history);
     EXPECT_LE(plan.border_groups, plan.history);
     EXPECT_TRUE(plan.groups == 1 || plan.groups * plan.pieces <= plan.stages);
+    EXPECT_TRUE(plan.copiers == 1 || plan.copiers * plan.pieces <= plan.stages);
     EXPECT_GE(plan.warps * plan.lines_a_thread * (32 / dof), tile.y * tile.z);
     EXPECT_GE(plan.border_warps * 32, ((tile.z + t.reach_z) * (tile.y + t.reach_y) - tile.y * tile.z) * dof);
-    EXPECT_EQ(plan.threads, 32 * (plan.groups * plan.warps + 1 + plan.border_groups * plan.border_warps));
+    EXPECT_EQ(plan.threads, 32 * (plan.groups * plan.warps + plan.copiers + plan.border_groups * plan.border_warps));
     EXPECT_GE(plan.stage_bytes, plan.values_offset + tile.y * tile.z * dof * dof * plan.entries_a_stage * stored);
     EXPECT_EQ(plan.stage_bytes % 16, 0);
   }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Triangles of one unknown a point that a sweep's kernel knows when it is compiled, with everything that sweep_plan decides
+// for them: a level's cost is its instructions, four cycles each, and most of those find out what never changes. Which of
+// them a view is, is found from its numbers.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "echelon/sweep/wavefront_sweep_view.hpp"
+
+namespace echelon {
+
+/// One entry in sweep order, as SweepNeighbour.
+struct NearEntry {
+  int dy, dz, behind;
+};
+
+template <int N>
+struct NearEntries {
+  static constexpr int count = N;
+  NearEntry entry[N] = {};
+
+  constexpr int most(int NearEntry::*member) const {
+    int result = 0;
+    for (const NearEntry& e : entry) result = std::max(result, e.*member);
+    return result;
+  }
+  constexpr bool corner() const {
+    for (const NearEntry& e : entry) {
+      if (e.dy > 0 && e.dz > 0) return true;
+    }
+    return false;
+  }
+  /// Entries before this one are at least two levels old.
+  constexpr int early() const {
+    int n = 0;
+    while (n < N && entry[n].behind > 1) ++n;
+    return n;
+  }
+};
+
+namespace near_entries {
+inline constexpr NearEntries<3> star7{{{0, 1, 1}, {1, 0, 1}, {0, 0, 1}}};
+/// ILU(1) of star7, too.
+inline constexpr NearEntries<6> diamond13{{{1, 1, 3}, {1, 1, 2}, {0, 1, 1}, {1, 0, 2}, {1, 0, 1}, {0, 0, 1}}};
+inline constexpr NearEntries<6> star13{{{0, 2, 2}, {0, 1, 1}, {2, 0, 2}, {1, 0, 1}, {0, 0, 2}, {0, 0, 1}}};
+inline constexpr NearEntries<12> diamond25{{{2, 2, 6},
+                                            {2, 1, 5},
+                                            {1, 1, 4},
+                                            {1, 1, 3},
+                                            {1, 1, 2},
+                                            {0, 1, 1},
+                                            {2, 0, 4},
+                                            {1, 0, 3},
+                                            {1, 0, 2},
+                                            {1, 0, 1},
+                                            {0, 0, 2},
+                                            {0, 0, 1}}};
+inline constexpr NearEntries<13> box27{{{2, 1, 7},
+                                        {2, 1, 6},
+                                        {2, 1, 5},
+                                        {1, 1, 5},
+                                        {1, 1, 4},
+                                        {1, 1, 3},
+                                        {0, 1, 3},
+                                        {0, 1, 2},
+                                        {0, 1, 1},
+                                        {1, 0, 3},
+                                        {1, 0, 2},
+                                        {1, 0, 1},
+                                        {0, 0, 1}}};
+}  // namespace near_entries
+
+/// All numbers of a kernel: the entries, unknowns a point, lines of a tile, lines a thread, groups; vectors in V.
+template <const auto& Near, int Block, int TileY, int TileZ, int LinesAThread, int Groups, class V>
+struct KnownSweep {
+  static constexpr int entries = Near.count, block = Block, tile_y = TileY, tile_z = TileZ;
+  static constexpr int lines_a_thread = LinesAThread, groups = Groups, lines_a_step = 32 / Block * LinesAThread;
+  static constexpr int warps = (TileY * TileZ + lines_a_step - 1) / lines_a_step;
+  static_assert(Block > 1 || warps * lines_a_step == TileY * TileZ);
+  static constexpr int reach_y = Near.most(&NearEntry::dy), reach_z = Near.most(&NearEntry::dz);
+  static constexpr int deepest = Near.most(&NearEntry::behind), early = Near.early();
+  static constexpr int history = std::max(4, static_cast<int>(std::bit_ceil(static_cast<unsigned>(deepest + 2))));
+  static constexpr int log_history = std::countr_zero(static_cast<unsigned>(history));
+  static constexpr int width = TileY + reach_y, point_bytes = Block * static_cast<int>(sizeof(V));
+  static constexpr int plane_bytes = (TileZ + reach_z) * width * point_bytes;
+
+  ECHELON_FN static constexpr int at(int q) {
+    constexpr auto near = Near;
+    return -(near.entry[q].dz * width + near.entry[q].dy) * point_bytes;
+  }
+  ECHELON_FN static constexpr int behind(int q) {
+    constexpr auto near = Near;
+    return near.entry[q].behind;
+  }
+  /// Whether a view's plan is this one.
+  static bool fits(const WavefrontSweepView& v) {
+    const TileShape shape = v.vector.tiles.shape;
+    const SweepBlock& p = v.plan;
+    bool same = v.dof == block && v.count == entries && shape.y == tile_y && shape.z == tile_z && v.reach_y == reach_y &&
+                v.reach_z == reach_z && v.deepest == deepest && v.early == early && v.corner == Near.corner() &&
+                p.lines_a_thread == lines_a_thread && p.groups == groups && p.warps == warps && p.history == history &&
+                p.plane_bytes == plane_bytes && p.pieces == 1 && p.border_warps > 0;
+    for (int q = 0; q < entries && same; ++q) same = v.place[q].at == at(q) && v.place[q].behind == behind(q);
+    return same;
+  }
+};
+
+}  // namespace echelon
