@@ -103,25 +103,6 @@ __global__ void permuted_column_kernel(PermutedView v) {
   }
 }
 
-__device__ unsigned long long mixed(unsigned long long x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ull;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebull;
-  return x ^ x >> 31;
-}
-
-__global__ void fingerprint_kernel(PatternView A, std::int64_t entries, unsigned long long* sum) {
-  const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
-  unsigned long long own = 0;
-  for (std::int64_t n = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; n < entries + A.rows; n += step) {
-    const auto what = static_cast<unsigned long long>(n < entries ? A.column[n] : A.start[n - entries + 1]);
-    own += mixed(mixed(static_cast<unsigned long long>(n) + 1) ^ what);
-  }
-  for (int half = 16; half > 0; half /= 2) own += __shfl_down_sync(~0u, own, half);
-  if (threadIdx.x % 32 == 0) atomicAdd(sum, own);
-}
-
 PatternFacts count(int device, const CutView& v) {
   PatternFacts found;
   if (v.A.rows == 0) return found;
@@ -154,22 +135,10 @@ void permute(int device, const PermutedView& v) {
   check_cuda(cudaGetLastError(), "permuted pattern");
 }
 
-std::uint64_t fingerprint(int device, const PatternView& A, std::int64_t entries) {
-  if (A.rows == 0) return 0;
-  check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  unsigned long long found = 0;
-  const DeviceScratch scratch(device, sizeof(found));
-  auto* sum = scratch.as<unsigned long long>();
-  check_cuda(cudaMemsetAsync(sum, 0, sizeof(found)), "fingerprint of a pattern");
-  fingerprint_kernel<<<few_blocks_for(entries + A.rows), threads_a_block>>>(A, entries, sum);
-  check_cuda(cudaMemcpy(&found, sum, sizeof(found), cudaMemcpyDeviceToHost), "fingerprint of a pattern");
-  return found;
-}
-
 }  // namespace
 
 const PatternKernels* pattern_kernels() {
-  static const PatternKernels table{count, cut, permute, fingerprint};
+  static const PatternKernels table{count, cut, permute};
   return &table;
 }
 

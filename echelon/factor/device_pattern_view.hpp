@@ -42,8 +42,6 @@ struct PatternKernels {
   void (*cut)(int device, const CutView& view);
   /// Work grows with the square of a row's entries: for rows of up to hundreds. Queued.
   void (*permute)(int device, const PermutedView& view);
-  /// Equal for equal patterns, and for others with a chance of 2⁻⁶⁴. Waits.
-  std::uint64_t (*fingerprint)(int device, const PatternView& A, std::int64_t entries);
 };
 
 /// Null when the build has no CUDA.

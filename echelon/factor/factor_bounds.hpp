@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A bound on ‖(LU)⁻¹‖∞ from the sums of rows, where they are below one: it answers whether factors grow without two sweeps.
+// Where L⁻¹e is known, the rows of U alone bound ‖(LU)⁻¹e‖∞ = ‖(I + D⁻¹U)⁻¹ D⁻¹L⁻¹e‖∞, and blocks, too:
+//   ‖|D⁻¹||L⁻¹e|‖∞ / (1 − ν),   ν = ‖|D⁻¹||U|e‖∞ < 1, U without its diagonal.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 
 namespace echelon {
 
-/// Largest row sums of |L| and |D⁻¹U| beside the diagonal, and |D⁻¹|: scalars.
+/// Largest row sums of |L| and |D⁻¹U| beside the diagonal, and |D⁻¹|, of scalars; or the above.
 struct FactorBounds {
   double lower = 0, upper = 0, inverse = 0;
   bool finite = true;
@@ -23,18 +25,36 @@ struct FactorBounds {
     upper = product > upper ? product : upper;
     inverse = size > inverse ? size : inverse;
   }
+  /// Where L⁻¹e is known: a row of |D⁻¹||U|e, and one of |D⁻¹||L⁻¹e|. `lower` stays 0.
+  ECHELON_FN void include_upper(double product) {
+    finite = finite && product <= std::numeric_limits<double>::max();
+    upper = product > upper ? product : upper;
+  }
+  ECHELON_FN void include_solved(double product) {
+    finite = finite && product <= std::numeric_limits<double>::max();
+    inverse = product > inverse ? product : inverse;
+  }
   void include(const FactorBounds& other) {
     finite = finite && other.finite;
     lower = std::max(lower, other.lower);
     upper = std::max(upper, other.upper);
     inverse = std::max(inverse, other.inverse);
   }
-  /// ‖(LU)⁻¹‖∞ is at most that; infinite when a sum is not below one.
+  /// ‖(LU)⁻¹‖∞ (of e, where L⁻¹e is known) is at most that; infinite when a sum is not below one.
   double of_inverse() const {
-    if (!finite || !(lower < 1) || !(upper < 1)) return std::numeric_limits<double>::infinity();
+    if (!bounded()) return std::numeric_limits<double>::infinity();
     return inverse / ((1 - lower) * (1 - upper));
   }
+  bool bounded() const { return finite && lower < 1 && upper < 1; }
 };
+
+/// Σ_k |A_rk||x_k| of a row of a block whose first entry `row` points to.
+template <class T>
+ECHELON_FN T absolute_product(int b, const T* row, const T* x) {
+  T sum = 0;
+  for (int k = 0; k < b; ++k) sum = fma(magnitude(row[k * b]), magnitude(x[k]), sum);
+  return sum;
+}
 
 /// What a GPU found.
 struct FactorStatus;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "echelon/factor/factor_bounds.hpp"
 #include "echelon/factor/pivot_rules.hpp"
 #include "echelon/matrix/block_csr.hpp"
 
@@ -32,6 +33,7 @@ template <class T>
 struct RowWorkspace : PivotWorkspace<T> {
   T* dense = nullptr;    // block 1: n scalars
   T** target = nullptr;  // blocks: n, null between rows
+  FactorBounds bounds;   // of U's rows
 };
 
 template <class T>

@@ -88,10 +88,17 @@ ECHELON_FN void factor_scalar_row(const FactorView<T>& view, std::int64_t i, Row
       w[j] = fma(-l, view.upper_values[q], w[j]);
     }
   }
-  for (std::int64_t p = upper_begin; p < upper_end; ++p) view.upper_values[p] = w[i + above[p]];
+  double sum = 0;
+  for (std::int64_t p = upper_begin; p < upper_end; ++p) {
+    const T u = w[i + above[p]];
+    view.upper_values[p] = u;
+    sum += magnitude(u);
+  }
   T pivot = w[i];
   if (!pivot_is_good(view.rules, pivot, scale)) pivot = repaired_pivot(view.rules, place(view, i), pivot, scale, work);
-  view.inverse_diagonal[i] = T(1) / pivot;
+  const T inverse = T(1) / pivot;
+  view.inverse_diagonal[i] = inverse;
+  work.bounds.include_upper(sum * magnitude(inverse));
 }
 
 /// The row of A, shifted, into the places of the factors, zero where the pattern has more; `target` says where they are.
@@ -153,6 +160,22 @@ ECHELON_FN void clear_targets(const FactorView<T>& view, std::int64_t i, RowWork
   }
 }
 
+/// Of a finished row: |D⁻¹||U|e, whose sums run along the scalar rows of U.
+template <int B, class T>
+ECHELON_FN void bound_block_row(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
+  const int b = extent<B>(view.A.block);
+  const int bb = b * b;
+  const std::int64_t last = view.A.block_rows - 1;
+  T fixed[B > 0 ? B : 1];
+  T* sum = B > 0 ? fixed : work.small;
+  for (int r = 0; r < b; ++r) sum[r] = 0;
+  for (std::int64_t e = view.upper_start[last - i] * bb; e < view.upper_start[last - i + 1] * bb; e += b) {
+    for (int r = 0; r < b; ++r) sum[r] += magnitude(view.upper_values[e + r]);
+  }
+  const T* D = view.inverse_diagonal + i * bb;
+  for (int r = 0; r < b; ++r) work.bounds.include_upper(absolute_product(b, D + r, sum));
+}
+
 template <int B, class T>
 ECHELON_FN void factor_block_row(const FactorView<T>& view, std::int64_t i, RowWorkspace<T>& work) {
   const int b = extent<B>(view.A.block);
@@ -180,6 +203,7 @@ ECHELON_FN void factor_block_row(const FactorView<T>& view, std::int64_t i, RowW
   }
   clear_targets(view, i, work);
   invert_pivot<B>(view.rules, place(view, i), b, D, scale, work);
+  bound_block_row<B>(view, i, work);
 }
 
 }  // namespace echelon

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of row_factor_view.hpp: what is known of A's rows before an attempt, how much memory a warp takes, and the
-// kernel of each block size and length of rows.
+// The table of row_factor_view.hpp: what is done before and after an attempt, how much memory a warp takes, and the kernel
+// of each block size and length of rows.
 #include <algorithm>
 
 #include "echelon/base/cuda_check.cuh"
+#include "echelon/factor/row_bounds.cuh"
 #include "echelon/factor/row_factor.cuh"
 #include "echelon/factor/row_factor_columns.cuh"
 #include "echelon/factor/row_factor_met.cuh"
 #include "echelon/factor/row_factor_scalar.cuh"
 #include "echelon/factor/row_meets.cuh"
+#include "echelon/factor/row_prepare.cuh"
 
 namespace echelon {
 namespace {
@@ -16,6 +18,7 @@ namespace {
 constexpr int plain_threads = 256;
 /// Of a warp, so that a processor still holds a dozen of them.
 constexpr std::int64_t most_shared_bytes = 17 * 1024;
+constexpr int shared_without_asking = 48 * 1024;
 constexpr std::int64_t most_scratch_bytes = std::int64_t{512} << 20;
 /// Rows much longer than the others go through the scratch, so that these have more warps.
 constexpr double worth_sharing = 4;
@@ -25,67 +28,6 @@ constexpr int always_shared_entries = 32;
 constexpr int longest_fixed_row = 65535;
 constexpr int short_row = 9;
 constexpr std::int64_t most_words = std::int64_t{1} << 32;
-constexpr int scan_threads = 1024;
-
-unsigned blocks_for(std::int64_t n) { return static_cast<unsigned>((n + plain_threads - 1) / plain_threads); }
-
-/// What the two kernels below find, of scalars.
-__global__ void measure_scalars_kernel(BlockCsrView<double> A, RowMeasures to) {
-  const std::int64_t row = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  double sum = 0;
-  if (row < A.block_rows) {
-    double scale = 0;
-    bool nonfinite = false;
-    for (std::int64_t n = A.row_start[row]; n < A.row_start[row + 1]; ++n) {
-      const double size = magnitude(A.values[n]);
-      scale = size > scale ? size : scale;
-      nonfinite = nonfinite || !repair::is_finite(size);
-      sum += size;
-    }
-    to.scale[row] = scale;
-    to.nonfinite[row] = nonfinite ? 1 : 0;
-    if (!repair::is_finite(sum)) sum = 0;
-  }
-  raise_by_warp(to.norm, sum);
-}
-
-/// Sums in the host's order: along the row, a scalar row a thread.
-__global__ void sum_kernel(BlockCsrView<double> A, RowMeasures to) {
-  const std::int64_t row = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (row >= A.block_rows * A.block) return;
-  const int b = A.block;
-  const std::int64_t block_row = row / b, r = row - block_row * b, bb = std::int64_t{b} * b;
-  double sum = 0, scale = 0;
-  for (std::int64_t n = A.row_start[block_row] * bb + r; n < A.row_start[block_row + 1] * bb; n += b) {
-    const double size = magnitude(A.values[n]);
-    scale = size > scale ? size : scale;
-    sum += size;
-  }
-  to.sums[row] = sum;
-  raise(reinterpret_cast<unsigned long long*>(to.scale) + block_row, scale);
-}
-
-/// As note_row_sum of pivot_rules.hpp, without the note.
-__global__ void judge_sums_kernel(BlockCsrView<double> A, RowMeasures to) {
-  const std::int64_t row = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  double largest = 0;
-  if (row < A.block_rows) {
-    for (int r = 0; r < A.block; ++r) {
-      const double sum = to.sums[row * A.block + r];
-      largest = sum > largest || !(sum == sum) ? sum : largest;
-    }
-    bool nonfinite = false;
-    if (!repair::is_finite(largest)) {
-      const std::int64_t bb = std::int64_t{A.block} * A.block;
-      for (std::int64_t n = A.row_start[row] * bb; n < A.row_start[row + 1] * bb && !nonfinite; ++n) {
-        nonfinite = !repair::is_finite(A.values[n]);
-      }
-      largest = 0;
-    }
-    to.nonfinite[row] = nonfinite ? 1 : 0;
-  }
-  raise_by_warp(to.norm, largest);
-}
 
 using Kernel = void (*)(RowFactorView);
 
@@ -245,55 +187,63 @@ RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, st
   return it;
 }
 
+/// Each thread has something to do, and few blocks of threads end in sums of all.
+unsigned prepare_blocks(std::int64_t threads) {
+  constexpr std::int64_t most_blocks = 1056;
+  return static_cast<unsigned>(std::clamp<std::int64_t>((threads + prepare_threads - 1) / prepare_threads, 1, most_blocks));
+}
+
 void measure(int device, const BlockCsrView<double>& A, const RowMeasures& to) {
   if (A.block_rows == 0) return;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   check_cuda(cudaMemsetAsync(to.norm, 0, sizeof(*to.norm)), "norm");
-  if (A.block == 1) {
-    measure_scalars_kernel<<<blocks_for(A.block_rows), plain_threads>>>(A, to);
-    check_cuda(cudaGetLastError(), "row sums");
-    return;
-  }
-  check_cuda(cudaMemsetAsync(to.scale, 0, static_cast<std::size_t>(A.block_rows) * sizeof(double)), "row scales");
-  sum_kernel<<<blocks_for(A.block_rows * A.block), plain_threads>>>(A, to);
-  judge_sums_kernel<<<blocks_for(A.block_rows), plain_threads>>>(A, to);
+  measure_rows_kernel<<<prepare_blocks(A.block_rows * A.block), prepare_threads>>>(A, to);
   check_cuda(cudaGetLastError(), "row sums");
-}
-
-/// |a| of the first value of A that is finite and not zero, 1 without one: what stands for the scale of a row of zeros.
-__global__ void zero_row_scale_kernel(BlockCsrView<double> A, FactorStatus* status) {
-  __shared__ int first;
-  const std::int64_t values = A.row_start[A.block_rows] * A.block * A.block;
-  for (std::int64_t begin = 0; begin < values; begin += blockDim.x) {
-    if (threadIdx.x == 0) first = blockDim.x;
-    __syncthreads();
-    const std::int64_t n = begin + threadIdx.x;
-    const double size = n < values ? magnitude(A.values[n]) : 0;
-    if (size > 0 && repair::is_finite(size)) atomicMin(&first, static_cast<int>(threadIdx.x));
-    __syncthreads();
-    if (first == static_cast<int>(threadIdx.x)) status->zero_row_scale = size;
-    if (first < static_cast<int>(blockDim.x)) return;
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) status->zero_row_scale = 1;
 }
 
 void begin(int device, const BlockCsrView<double>& A, FactorStatus* status) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  check_cuda(cudaMemsetAsync(status, 0, sizeof(FactorStatus)), "status");
-  zero_row_scale_kernel<<<1, scan_threads>>>(A, status);
+  begin_status_kernel<<<1, prepare_threads>>>(A, status);
   check_cuda(cudaGetLastError(), "scale of rows of zeros");
+}
+
+void prepare(int device, const RowPreparation& what) {
+  if (what.A.block_rows == 0) return;
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  const std::int64_t most = std::max({what.A.block_rows * what.A.block, what.entries + what.A.block_rows, what.word_count});
+  prepare_rows_kernel<<<prepare_blocks(most), prepare_threads>>>(what);
+  check_cuda(cudaGetLastError(), "rows before their factorization");
+}
+
+void begin_again(int device, const RowPreparation& what) {
+  begin(device, what.A, &what.numbers->status);
+  if (what.word_count == 0) return;
+  clear_words_kernel<<<prepare_blocks(what.word_count), prepare_threads>>>(what);
+  check_cuda(cudaGetLastError(), "words");
+}
+
+void bound(int device, const RowFactorView& v) {
+  const std::int64_t rows = v.rows.A.block_rows;
+  if (rows == 0) return;
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  const int b = v.rows.A.block;
+  if (b == 1) {
+    bound_scalars_kernel<<<static_cast<unsigned>((rows + bounds_threads - 1) / bounds_threads), bounds_threads>>>(v);
+  } else {
+    const int at_once = bounds_rows(b), bytes = at_once * b * static_cast<int>(sizeof(double));
+    if (bytes > shared_without_asking) {
+      check_cuda(cudaFuncSetAttribute(bound_blocks_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                 "bounds of rows: shared memory");
+    }
+    bound_blocks_kernel<<<static_cast<unsigned>((rows + at_once - 1) / at_once), bounds_threads,
+                          static_cast<std::size_t>(bytes)>>>(v);
+  }
+  check_cuda(cudaGetLastError(), "bounds of rows");
 }
 
 void start(int device, const RowFactorView& v, const RowFactorLaunch& launch) {
   if (v.rows.A.block_rows == 0) return;
-  begin(device, v.rows.A, v.status);
-  if (launch.words > 0) {
-    // All bits: a NaN that says that a word is not there yet. None: a tag that no attempt has.
-    check_cuda(
-        cudaMemsetAsync(v.words, v.meets.kept() ? 0xff : 0, static_cast<std::size_t>(launch.words) * sizeof(RowSweepWord)),
-        "words");
-  }
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
   if (RowRoom::is_small(v.rows.A.block) && v.longest <= longest_fixed_row) {
     clear_published_kernel<<<launch.blocks, plain_threads>>>(v);
   }
@@ -316,7 +266,7 @@ void start(int device, const RowFactorView& v, const RowFactorLaunch& launch) {
 }  // namespace
 
 const RowFactorKernels* row_factor_kernels() {
-  static const RowFactorKernels table{meet, plan, measure, begin, start};
+  static const RowFactorKernels table{meet, plan, measure, begin, prepare, begin_again, start, bound};
   return &table;
 }
 

@@ -68,8 +68,9 @@ __device__ __forceinline__ bool is_absent(const double (&x)[B]) {
   return absent;
 }
 
-/// Before an attempt: nothing is there.
+/// Before an attempt: nothing is there. Without a ticket left there is no attempt (row_prepare.cuh).
 static __global__ void clear_published_kernel(RowFactorView v) {
+  if (v.status->ticket != 0) return;
   const int b = v.rows.A.block;
   const std::int64_t rows = v.rows.A.block_rows, bb = std::int64_t{b} * b;
   const std::int64_t upper = v.rows.upper_start[rows] * bb;

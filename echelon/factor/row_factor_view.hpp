@@ -20,6 +20,33 @@ struct RowMeasures {
   unsigned long long* norm = nullptr;  // largest finite row sum, as a bit pattern
 };
 
+/// What one pass over A finds.
+struct RowsFound {
+  unsigned long long norm = 0;  // largest finite row sum, as a bit pattern
+  unsigned long long fingerprint = 0;
+  unsigned blocks_done = 0;
+};
+
+/// What the host reads after an attempt. Passes take turns with `found`: each clears the other one for the next.
+struct RowFactorNumbers {
+  FactorStatus status;
+  RowsFound found[2];
+};
+
+/// What is done before the first attempt with new values (row_prepare.cuh).
+struct RowPreparation {
+  BlockCsrView<double> A;
+  std::int64_t entries = 0;  // of A, in blocks
+  RowMeasures known;         // its norm is that of `found`
+  RowFactorNumbers* numbers = nullptr;
+  int turn = 0;
+  bool compare = false;  // no ticket is left for the factorization of a pattern with another fingerprint
+  std::uint64_t expected = 0;
+  RowSweepWord* words = nullptr;
+  std::int64_t word_count = 0;
+  bool absent_words = false;  // all bits, otherwise none
+};
+
 struct RowFactorView {
   FactorView<double> rows;  // int32 distances; rules without a log
   RowMeasures known;
@@ -60,8 +87,14 @@ struct RowFactorKernels {
   void (*measure)(int device, const BlockCsrView<double>& A, const RowMeasures& to);
   /// Clears the status but for the scale of rows of zeros, which it finds.
   void (*begin)(int device, const BlockCsrView<double>& A, FactorStatus* status);
-  /// Begins, clears the words and queues one attempt.
+  /// All that is done once for new values, the status begun and the words cleared.
+  void (*prepare)(int device, const RowPreparation& what);
+  /// The last two again, before another attempt.
+  void (*begin_again)(int device, const RowPreparation& what);
+  /// Queues one attempt.
   void (*start)(int device, const RowFactorView& view, const RowFactorLaunch& launch);
+  /// What bounds the factors' growth, into the status. Queued.
+  void (*bound)(int device, const RowFactorView& view);
 };
 
 /// Null when the build has no CUDA.

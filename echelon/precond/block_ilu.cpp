@@ -68,6 +68,7 @@ class BlockIlu final : public Ilu<T>::Impl {
   Array<int> swaps_;
   Array<std::int64_t> mirror_;  // IC: for the test of symmetry
   PivotLog log_;
+  FactorBounds bounds_;  // of U's rows, of an elimination
   double norm_ = 0;
 };
 
@@ -174,8 +175,7 @@ void BlockIlu<T>::factor(const BlockCsr<T>& A) {
   factor_with_policy(
       options_, positive_definite_, title_, log_, [this, &A](const Attempt& one) { attempt(A, one); },
       [this] {
-        const auto estimate = [this] { return solve_.inverse_growth(); };
-        return fixed_point_ ? swept_.growth(estimate) : estimate() * norm_;
+        return fixed_point_ ? swept_.growth([this] { return solve_.inverse_growth(); }) : solve_.growth(bounds_, norm_);
       },
       this->report);
   if (fixed_point_) swept_.tell(title_, options_.factor_sweeps, "fixed-point sweeps", log_, this->report);
@@ -209,13 +209,18 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
     log_.record_change(swept_.change, norm_);
     return;
   }
-  for (auto& work : workspaces_) work.norm = work.change = 0;
+  for (auto& work : workspaces_) {
+    work.norm = work.change = 0;
+    work.bounds = {};
+  }
   run_plan(solve_.lower_plan(), solve_.progress(), [&](std::int64_t begin, std::int64_t end, int thread) {
     factor_rows_(view, begin, end, workspaces_[static_cast<std::size_t>(thread)]);
   });
   double change = 0;
   norm_ = 0;
+  bounds_ = {};
   for (const auto& work : workspaces_) {
+    bounds_.include(work.bounds);
     norm_ = std::max(norm_, work.norm);
     change = std::max(change, work.change);
   }

@@ -13,7 +13,6 @@
 #include <span>
 #include <utility>
 
-#include "echelon/base/cleared_array.hpp"
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/device_numbers.hpp"
 #include "echelon/base/error.hpp"
@@ -21,8 +20,8 @@
 #include "echelon/factor/device_fixed_point.hpp"
 #include "echelon/factor/device_pattern_view.hpp"
 #include "echelon/factor/device_triangles.hpp"
-#include "echelon/factor/row_factor_view.hpp"
-#include "echelon/factor/row_meets.hpp"
+#include "echelon/factor/factor_bounds.hpp"
+#include "echelon/precond/device_block_factor.hpp"
 #include "echelon/precond/device_factored_solve.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/report/timer.hpp"
@@ -30,9 +29,6 @@
 
 namespace echelon {
 namespace {
-
-/// What is waited for takes microseconds; a GPU that is shared or stopped by a debugger may take seconds.
-constexpr double patience_seconds = 20;
 
 const BlockCsr<double>& checked(const BlockCsr<double>& A, const IluOptions& options) {
   check_options(options);
@@ -81,20 +77,8 @@ struct DeviceBlockIlu::Impl {
   Array<std::int32_t> order, position;  // empty when natural
   FactorTriangle lower, upper;
   Array<double> inverse_diagonal;
-  std::uint64_t fingerprint = 0;
-  // The factorization's.
-  Array<double> sums, scale;
-  Array<std::uint8_t> nonfinite;
-  Array<unsigned long long> norm_bits, growth_bits;
-  Array<unsigned> finished;
-  Array<FactorStatus> status;
-  Array<unsigned char> scratch;
-  RowMeets meets;
-  bool met = false;
-  RowFactorView factor_view;
-  RowFactorLaunch launch;
-  double norm = 0;
-  double inverse_growth = 0;  // ‖(LU)⁻¹ e‖∞ of the last attempt
+  int longest = 1;
+  DeviceBlockFactor work;
   std::optional<DeviceFixedPoint> fixed_point;
   FixedPointOutcome swept;
   PivotLog log;
@@ -115,7 +99,7 @@ struct DeviceBlockIlu::Impl {
     solve.place({lower, lower.values, order}, {upper, upper.values, order}, inverse_diagonal, block);
     describe();
     // Waits for the device, so that the time of all this is known.
-    fingerprint = pattern_kernels()->fingerprint(device.index, pattern_of(A), entries_of_A);
+    number_kernels()->fetch(device.index, {});
   }
 
   bool natural() const { return options.ordering == Ordering::natural; }
@@ -126,7 +110,7 @@ struct DeviceBlockIlu::Impl {
     if (as_it_stands) made = cut(pattern_of(A), entries_of_A);
     if (!as_it_stands || made.missing_diagonals > 0) made = cut_ordered(A);
     report.levels = made.lower.levels;
-    factor_view.longest = std::max(1, made.longest);
+    longest = std::max(1, made.longest);
     lower = FactorTriangle(std::move(made.lower), block, device);
     upper = FactorTriangle(std::move(made.upper), block, device);
     const auto stored = static_cast<double>(lower.distance.size() + upper.distance.size() + rows);
@@ -176,53 +160,23 @@ struct DeviceBlockIlu::Impl {
   }
 
   void prepare_factorization() {
-    sums = Array<double>(rows * block, device);
-    scale = Array<double>(rows, device);
-    nonfinite = Array<std::uint8_t>(rows, device);
-    norm_bits = Array<unsigned long long>(1, device);
-    growth_bits = cleared_array<unsigned long long>(1, device);
-    finished = cleared_array<unsigned>(rows, device);
-    status = Array<FactorStatus>(1, FactorStatus{}, device);
-    RowFactorView& v = factor_view;
-    v.rows = {{rows, block, nullptr, nullptr, nullptr},
-              order.empty() ? nullptr : order.data(),
-              position.empty() ? nullptr : position.data(),
-              grown,
-              lower.start.data(),
-              upper.start.data(),
-              lower.distance.data(),
-              upper.distance.data(),
-              lower.values.data(),
-              upper.values.data(),
-              inverse_diagonal.data(),
-              {}};
-    v.known = {sums.data(), scale.data(), nonfinite.data(), norm_bits.data()};
-    v.tickets = lower.tickets.empty() ? nullptr : lower.tickets.data();
-    v.finished = finished.data();
-    v.status = status.data();
-    v.patience = static_cast<std::int64_t>(patience_seconds * 1e9);
-    v.estimate = sums.data();  // free once the rows are measured
-    if (options.factor_sweeps > 0) {
-      fixed_point.emplace(v.rows, swept_pattern(rows, lower, upper), device);
-      return;
-    }
-    const RowMeetsSize size{rows,      lower.distance.size(),  upper.distance.size(), entries_of_A, block,
-                            v.longest, !grown && order.empty()};
-    if (size.pay()) meets = RowMeets(size, device);
-    v.meets = meets.view();
-    v.dealt = v.meets.kept() && lower.scattered;
-    launch = row_factor_kernels()->plan(device.index, v, lower.mean_entries + 1 + upper.mean_entries, upper.distance.size());
-    v.first_estimate = rows;
-    v.first_upper = 2 * rows;
-    scratch = Array<unsigned char>(launch.scratch_bytes * launch.warps, device);
-    v.entries_in_shared = launch.entries_in_shared;
-    v.scratch = scratch.data();
-    v.scratch_bytes = launch.scratch_bytes;
-  }
-
-  /// How rows meet, once; its time is the first factorization's.
-  void find_meets() {
-    if (!std::exchange(met, true)) row_factor_kernels()->meet(device.index, factor_view);
+    const FactorView<double> view{{rows, block, nullptr, nullptr, nullptr},
+                                  order.empty() ? nullptr : order.data(),
+                                  position.empty() ? nullptr : position.data(),
+                                  grown,
+                                  lower.start.data(),
+                                  upper.start.data(),
+                                  lower.distance.data(),
+                                  upper.distance.data(),
+                                  lower.values.data(),
+                                  upper.values.data(),
+                                  inverse_diagonal.data(),
+                                  {}};
+    const DeviceBlockFactor::Size size{
+        entries_of_A,    lower.distance.size(),     upper.distance.size(), longest, lower.mean_entries + upper.mean_entries,
+        lower.scattered, options.factor_sweeps == 0};
+    work = DeviceBlockFactor(view, lower.tickets.empty() ? nullptr : lower.tickets.data(), size, device, title);
+    if (options.factor_sweeps > 0) fixed_point.emplace(view, swept_pattern(rows, lower, upper), device);
   }
 
   void describe() {
@@ -233,8 +187,7 @@ struct DeviceBlockIlu::Impl {
     report.ordering = word(options.ordering);
     report.schedule = lower.tickets.empty() ? "rows in order" : "rows by depth";
     report.bytes = lower.bytes() + upper.bytes() + inverse_diagonal.bytes() + order.bytes() + position.bytes() +
-                   sums.bytes() + scale.bytes() + nonfinite.bytes() + finished.bytes() + status.bytes() + scratch.bytes() +
-                   meets.bytes() + solve.bytes() + (fixed_point ? fixed_point->bytes() : 0);
+                   work.bytes() + solve.bytes() + (fixed_point ? fixed_point->bytes() : 0);
     report.bad_pivots.reserve(PivotLog::kept);
   }
 
@@ -245,15 +198,12 @@ struct DeviceBlockIlu::Impl {
       report.remarks.push_back(fmt::format("{} diagonal {} missing and inserted as zero", report.missing_diagonals,
                                            block > 1 ? "blocks were" : "entries were"));
     }
-    factor_view.rows.A = A.view();
-    row_factor_kernels()->measure(device.index, A.view(), factor_view.known);
-    Array<RowSweepWord> words(launch.words, device);
-    factor_view.words = launch.words > 0 ? words.data() : nullptr;
+    const Array<RowSweepWord> words = work.words_to_lend();
+    work.prepare(A, words);
     factor_with_policy(
         options, positive, title, log,
         [&](const Attempt& one) {
-          factor_view.rows.rules = {options.pivot_tolerance, one.shift, one.boost, positive, 0, nullptr};
-          attempt();
+          attempt({options.pivot_tolerance, one.shift, one.boost, positive, 0, nullptr});
         },
         [&] { return growth(); }, report);
     if (fixed_point) swept.tell(title, options.factor_sweeps, "fixed-point sweeps", log, report);
@@ -261,62 +211,36 @@ struct DeviceBlockIlu::Impl {
     report.numeric_seconds = timer.seconds();
   }
 
-  void sweep_to_fixed_point() {
-    row_factor_kernels()->begin(device.index, factor_view.rows.A, status.data());
-    const double largest = cuda_backend()->largest(device.index, scale.data(), scale.size());
-    swept = fixed_point->run(factor_view.rows, factor_view.known, status.data(), largest, options.factor_sweeps);
-  }
-
-  void attempt() {
+  void attempt(const PivotRules& rules) {
     if (rows == 0) return;
-    if (fixed_point) {
-      sweep_to_fixed_point();
-    } else {
-      find_meets();
-      ++factor_view.epoch;
-      row_factor_kernels()->start(device.index, factor_view, launch);
-      factor_view.first_ticket = 0;
-      // An elimination leaves L⁻¹ e. Few attempts fail, so the other half is queued before anything is waited for.
-      solve.sweeps.upper(sums.data(), sums.data());
-    }
-    const FactorStatus found = read_numbers();
-    if (found.stuck_tile != 0) {
-      throw Error(ErrorCode::device,
-                  fmt::format("{} on {}: row {} waited more than {} s for row {}, which never came", title, device.name(),
-                              found.stuck_tile - 1, static_cast<double>(factor_view.patience) * 1e-9, found.stuck_level));
-    }
+    const FactorStatus found = fixed_point ? sweep_to_fixed_point(rules) : work.eliminate(rules, solve.sweeps);
     log.take(found.notes);
-    log.record_change(std::bit_cast<double>(found.change), norm);
-    swept.norm = norm;
+    log.record_change(std::bit_cast<double>(found.change), work.norm());
+    swept.norm = work.norm();
     if (block == 1) swept.inverse_bound = bounds_in(found).of_inverse();
   }
 
-  /// Waits for what was queued: the status of an attempt, the norm of A, and how much an elimination grew.
-  FactorStatus read_numbers() {
-    FactorStatus found;
-    RowSweepState after;
-    if (!fixed_point) number_kernels()->largest(device.index, sums.data(), sums.size(), growth_bits.data());
-    const DeviceNumbers pieces[] = {{status.data(), &found, sizeof found},
-                                    {norm_bits.data(), &norm, sizeof norm},
-                                    {growth_bits.data(), &inverse_growth, sizeof inverse_growth},
-                                    {solve.sweeps.state(), &after, sizeof after}};
-    number_kernels()->fetch(device.index, std::span(pieces));
-    if (!std::isfinite(inverse_growth)) inverse_growth = std::numeric_limits<double>::infinity();
-    if (found.stuck_tile == 0) solve.sweeps.check(after);
-    return found;
+  FactorStatus sweep_to_fixed_point(const PivotRules& rules) {
+    work.begin();
+    FactorView<double> view = work.rows();
+    view.rules = rules;
+    const double largest = cuda_backend()->largest(device.index, work.scale().data(), rows);
+    swept = fixed_point->run(view, work.known(), work.status(), largest, options.factor_sweeps);
+    return work.read();
   }
 
   /// ‖(LU)⁻¹ e‖∞·‖A‖∞, or a bound that says enough.
   double growth() {
     if (rows == 0) return 0;
-    return fixed_point ? swept.growth([this] { return swept_growth(); }) : inverse_growth * norm;
+    return fixed_point ? swept.growth([this] { return swept_growth(); }) : work.growth(solve.sweeps);
   }
 
   /// ‖(LU)⁻¹ e‖∞ of factors that were not eliminated.
   double swept_growth() {
-    cuda_backend()->fill(device.index, sums.data(), sums.size(), 1);
-    solve.sweeps.apply(sums.data(), sums.data());
-    const double largest = cuda_backend()->largest(device.index, sums.data(), sums.size());
+    Array<double>& x = work.vector();
+    cuda_backend()->fill(device.index, x.data(), x.size(), 1);
+    solve.sweeps.apply(x.data(), x.data());
+    const double largest = cuda_backend()->largest(device.index, x.data(), x.size());
     solve.sweeps.check();
     return std::isfinite(largest) ? largest : std::numeric_limits<double>::infinity();
   }
@@ -354,15 +278,19 @@ const FactorReport& DeviceBlockIlu::report() const { return impl_->report; }
 
 const FactorReport& DeviceBlockIlu::refactor(const BlockCsr<double>& A) {
   Impl& of = *impl_;
-  const bool same = A.device() == of.device && A.block_rows() == of.rows && A.block_columns() == of.rows &&
-                    A.block() == of.block && A.blocks() == of.entries_of_A &&
-                    pattern_kernels()->fingerprint(of.device.index, pattern_of(A), A.blocks()) == of.fingerprint;
-  if (!same) {
-    throw Error(ErrorCode::structure,
-                "refactor on a GPU needs the place, block size and pattern of the first factorization");
+  if (A.device() != of.device || A.block_rows() != of.rows || A.block_columns() != of.rows || A.block() != of.block ||
+      A.blocks() != of.entries_of_A) {
+    refuse_pattern();
   }
+  FactorReport before = of.report;
   of.report.symbolic_seconds = of.report.ordering_seconds = 0;
-  of.factor(A);
+  try {
+    of.factor(A);
+  } catch (const Error& error) {
+    // The factors are what they were.
+    if (error.code() == ErrorCode::structure) of.report = std::move(before);
+    throw;
+  }
   return of.report;
 }
 
@@ -371,10 +299,7 @@ DeviceBlockIlu::Factors DeviceBlockIlu::factors() const {
   return {impl_->lower.values.to(host), impl_->inverse_diagonal.to(host), impl_->upper.values.to(host)};
 }
 
-void DeviceBlockIlu::leave_out_of_factorization(int rows, double seconds) {
-  impl_->factor_view.first_ticket = static_cast<unsigned>(rows);
-  impl_->factor_view.patience = static_cast<std::int64_t>(seconds * 1e9);
-}
+void DeviceBlockIlu::leave_out_of_factorization(int rows, double seconds) { impl_->work.leave_out(rows, seconds); }
 
 void DeviceBlockIlu::leave_out_of_sweep(int tickets, double seconds) { impl_->solve.sweeps.leave_out(tickets, seconds); }
 

@@ -61,13 +61,36 @@ void FactoredSolve<T>::choose(const TrisolveOptions& options, FactorReport& repo
 
 template <class T>
 void FactoredSolve<T>::exact_sweep(const T* r, T* x) const {
-  sweeps_.run(factors, lower_plan_, upper_plan_, progress_, r, x);
+  sweeps_.lower(factors, lower_plan_, progress_, r, x);
+  sweeps_.upper(factors, upper_plan_, progress_, x);
 }
 
 template <class T>
 double FactoredSolve<T>::inverse_growth() {
   scratch_.fill(1);
   exact_sweep(scratch_.data(), scratch_.data());
+  return largest_in_scratch();
+}
+
+template <class T>
+double FactoredSolve<T>::growth(FactorBounds bounds, double norm) {
+  scratch_.fill(1);
+  sweeps_.lower(factors, lower_plan_, progress_, scratch_.data(), scratch_.data());
+  if (bounds.bounded()) {
+    const int b = factors.block;
+    for (std::int64_t i = 0; i < factors.rows; ++i) {
+      const T* D = factors.inverse_diagonal.data() + i * b * b;
+      for (int r = 0; r < b; ++r) bounds.include_solved(absolute_product(b, D + r, scratch_.data() + i * b));
+    }
+  }
+  return growth_by(bounds.of_inverse(), norm, [this] {
+    sweeps_.upper(factors, upper_plan_, progress_, scratch_.data());
+    return largest_in_scratch();
+  });
+}
+
+template <class T>
+double FactoredSolve<T>::largest_in_scratch() const {
   T largest = 0, poison = 0;  // 0·x is NaN for what is not finite, and stays so in a sum
   for (const T value : scratch_) {
     largest = std::max(largest, magnitude(value));

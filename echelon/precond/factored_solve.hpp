@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "echelon/factor/factor_bounds.hpp"
 #include "echelon/factor/triangles.hpp"
 #include "echelon/matrix/block_csr.hpp"
 #include "echelon/precond/ilu.hpp"
@@ -33,6 +34,8 @@ class FactoredSolve {
   void choose(const TrisolveOptions& options, FactorReport& report);
   /// ‖(LU)⁻¹e‖∞ by exact sweeps, Inf when it is not finite.
   double inverse_growth();
+  /// ‖(LU)⁻¹e‖∞·norm: a bound where `bounds`, which has |D⁻¹||U|e, and L⁻¹e say enough, otherwise by the upper sweep.
+  double growth(FactorBounds bounds, double norm);
 
   const SweepPlan& lower_plan() const { return lower_plan_; }
   Progress& progress() const { return progress_; }
@@ -46,6 +49,7 @@ class FactoredSolve {
  private:
   void sweep(const T* r, T* x) const;
   void exact_sweep(const T* r, T* x) const;
+  double largest_in_scratch() const;
 
   SweepPlan lower_plan_, upper_plan_;
   mutable Progress progress_;

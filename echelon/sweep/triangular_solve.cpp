@@ -19,25 +19,31 @@ TriangularSolve<T>::TriangularSolve(const Triangles<T>& factors, int threads)
 }
 
 template <class T>
-void TriangularSolve<T>::run(const Triangles<T>& factors, const SweepPlan& lower_plan, const SweepPlan& upper_plan,
-                             Progress& progress, const T* r, T* x) const {
-  const auto sweep = [&](const TrianglePattern& triangle, const Array<T>& values, const Array<std::uint8_t>& together,
-                         const SweepPlan& plan, typename SweepKernels<T>::Range kernel, const T* from) {
-    const SweepView<T> view{factors.rows,
-                            factors.block,
-                            triangle.start.data(),
-                            with_distances(triangle, [](const auto* d) { return static_cast<const void*>(d); }),
-                            values.data(),
-                            factors.inverse_diagonal.data(),
-                            from,
-                            x,
-                            together.data()};
-    run_plan(plan, progress, [&](std::int64_t begin, std::int64_t end, int thread) {
-      kernel(view, begin, end, scratch_.data() + std::int64_t{thread} * factors.block);
-    });
-  };
-  sweep(factors.lower, factors.lower_values, lower_together_, lower_plan, kernels_.lower, r);
-  sweep(factors.upper, factors.upper_values, upper_together_, upper_plan, kernels_.upper, x);
+void TriangularSolve<T>::run(const Side& side, const Triangles<T>& factors, const SweepPlan& plan, Progress& progress,
+                             const T* r, T* x) const {
+  const SweepView<T> view{factors.rows,
+                          factors.block,
+                          side.triangle.start.data(),
+                          with_distances(side.triangle, [](const auto* d) { return static_cast<const void*>(d); }),
+                          side.values.data(),
+                          factors.inverse_diagonal.data(),
+                          r,
+                          x,
+                          side.together.data()};
+  run_plan(plan, progress, [&](std::int64_t begin, std::int64_t end, int thread) {
+    side.kernel(view, begin, end, scratch_.data() + std::int64_t{thread} * factors.block);
+  });
+}
+
+template <class T>
+void TriangularSolve<T>::lower(const Triangles<T>& factors, const SweepPlan& plan, Progress& progress, const T* r,
+                               T* x) const {
+  run({factors.lower, factors.lower_values, lower_together_, kernels_.lower}, factors, plan, progress, r, x);
+}
+
+template <class T>
+void TriangularSolve<T>::upper(const Triangles<T>& factors, const SweepPlan& plan, Progress& progress, T* x) const {
+  run({factors.upper, factors.upper_values, upper_together_, kernels_.upper}, factors, plan, progress, x, x);
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// x = U⁻¹ (L⁻¹ r): both sweeps of a factorization, by the kernels that fit its patterns and the plans of its threads.
+// L⁻¹ r and U⁻¹ x: the sweeps of a factorization, by the kernels that fit its patterns and the plans of its threads.
 #pragma once
 
 #include <string>
@@ -17,9 +17,10 @@ class TriangularSolve {
   /// Looks at the patterns only. `threads` is the most that a plan will use.
   TriangularSolve(const Triangles<T>& factors, int threads);
 
-  /// `r` may be `x`. One call at a time; nothing is allocated.
-  void run(const Triangles<T>& factors, const SweepPlan& lower_plan, const SweepPlan& upper_plan, Progress& progress,
-           const T* r, T* x) const;
+  /// x = L⁻¹ r; `r` may be `x`. One call at a time; nothing is allocated.
+  void lower(const Triangles<T>& factors, const SweepPlan& plan, Progress& progress, const T* r, T* x) const;
+  /// x ← U⁻¹ x.
+  void upper(const Triangles<T>& factors, const SweepPlan& plan, Progress& progress, T* x) const;
 
   bool rows_go_together() const { return !lower_together_.empty() || !upper_together_.empty(); }
   /// "b=1", "generic b=9", …, as reports name it.
@@ -27,6 +28,14 @@ class TriangularSolve {
   std::int64_t bytes() const { return lower_together_.bytes() + upper_together_.bytes() + scratch_.bytes(); }
 
  private:
+  struct Side {
+    const TrianglePattern& triangle;
+    const Array<T>& values;
+    const Array<std::uint8_t>& together;
+    typename SweepKernels<T>::Range kernel;
+  };
+  void run(const Side& side, const Triangles<T>& factors, const SweepPlan& plan, Progress& progress, const T* r, T* x) const;
+
   Array<std::uint8_t> lower_together_, upper_together_;  // empty: rows one by one
   SweepKernels<T> kernels_;
   mutable Array<T> scratch_;  // generic blocks: a row a thread

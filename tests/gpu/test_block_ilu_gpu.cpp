@@ -133,6 +133,93 @@ TEST_F(BlockIluGpu, RefactorTakesNewValuesAndRefusesOtherPatterns) {
   EXPECT_ERROR(static_cast<void>(found.refactor(moved)), structure, "pattern");
 }
 
+/// Diagonals, and as many others as it says, drawn from all columns.
+Rows scattered_rows(std::int32_t n, int others) {
+  std::mt19937_64 random(6);
+  Rows rows(static_cast<std::size_t>(n));
+  for (std::int32_t i = 0; i < n; ++i) {
+    auto& row = rows[static_cast<std::size_t>(i)];
+    row.push_back(i);
+    for (int e = 0; e < others; ++e) row.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(n)));
+    std::ranges::sort(row);
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+  }
+  return rows;
+}
+
+/// As many entries as before, whose rows are in turn of other lengths, have moved a column, or have changed places.
+std::vector<Rows> others_of_equal_size(const Rows& rows) {
+  const auto n = static_cast<std::int32_t>(rows.size());
+  const auto free_column = [n](const std::vector<std::int32_t>& row) {
+    std::int32_t j = n - 1;
+    while (std::ranges::find(row, j) != row.end()) --j;
+    return j;
+  };
+  std::size_t longer = 1;
+  while (rows[longer].size() < 2) ++longer;
+  std::vector<Rows> others(3, rows);
+  auto& shorter = others[0][longer];
+  shorter.pop_back();
+  auto& grown = others[0][longer + 1];
+  grown.push_back(free_column(grown));
+  std::ranges::sort(grown);
+  auto& moved = others[1][longer];
+  const auto from = std::ranges::find_if(moved, [&](std::int32_t j) { return j != static_cast<std::int32_t>(longer); });
+  *from = free_column(moved);
+  std::ranges::sort(moved);
+  std::swap(others[2][3], others[2][longer + 5]);
+  return others;
+}
+
+/// Found out on the device, behind which the factorization is already queued.
+TEST_F(BlockIluGpu, PatternsOfEqualSizeAreRefusedAndLeaveTheFactors) {
+  struct Case {
+    const char* name;
+    int block;
+    Rows rows;
+    int factor_sweeps = 0;
+  };
+  const Case cases[] = {{"short scalar rows", 1, reference::random_rows(300, 0.02, 3)},
+                        {"long scalar rows", 1, reference::random_rows(300, 0.2, 3)},
+                        {"longest scalar rows", 1, reference::random_rows(300, 0.6, 3)},
+                        {"many rows that are dealt out", 1, scattered_rows(200'000, 3)},
+                        {"columns of blocks", 3, reference::random_rows(300, 0.02, 3)},
+                        {"blocks", 8, reference::random_rows(200, 0.05, 3)},
+                        {"large blocks", 9, reference::random_rows(100, 0.05, 3)},
+                        {"fixed point", 1, reference::random_rows(300, 0.02, 3), 3}};
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.name);
+    IluOptions options;
+    options.factor_sweeps = one.factor_sweeps;
+    const auto A = reference::with_random_values<double>(one.rows, one.block, 1);
+    const Ilu<double> host = ilu(A, options);
+    DeviceBlockIlu found(A.to(Device::cuda()), options);
+    for (const Rows& other : others_of_equal_size(one.rows)) {
+      const auto refused = reference::with_random_values<double>(other, one.block, 2).to(Device::cuda());
+      ASSERT_EQ(refused.blocks(), A.blocks());
+      EXPECT_ERROR(static_cast<void>(found.refactor(refused)), structure, "pattern");
+      expect_same_factors(found, host, A.rows());
+      EXPECT_TRUE(found.refactor(A.to(Device::cuda())).ok);
+      expect_same_factors(found, host, A.rows());
+      if (HasFailure()) return;
+    }
+  }
+}
+
+/// A bound, an estimate, an estimate whose sweep was queued ahead, a bound again: each the host's number.
+TEST_F(BlockIluGpu, GrowthIsTheHostsAlsoWhenItIsSweptForAhead) {
+  for (const int b : {1, 2, 3, 5, 8, 9}) {
+    SCOPED_TRACE(b);
+    const Rows rows = reference::random_rows(200, 0.05, 3);
+    DeviceBlockIlu found(reference::with_random_values<double>(rows, b, 1).to(Device::cuda()), {});
+    for (const double dominance : {1.5, 0.05, 0.05, 1.5, 0.05}) {
+      const auto A = reference::with_random_values<double>(rows, b, 2, dominance);
+      EXPECT_TRUE(found.refactor(A.to(Device::cuda())).ok);
+      expect_same_factors(found, ilu(A), A.rows());
+    }
+  }
+}
+
 TEST_F(BlockIluGpu, RepeatsHaveTheSameBits) {
   for (const int dof : {1, 4}) {
     const auto A = to_block_csr(problems::random({40, 40, 20}, stencils::star7(), dof, 9)).to(Device::cuda());

@@ -226,15 +226,5 @@ TEST_F(DeviceTrianglesTest, WaitsInVainEnd) {
   EXPECT_EQ(found.levels[1], rows);
 }
 
-TEST_F(DeviceTrianglesTest, FingerprintsTellPatternsApart) {
-  Rows rows = reference::random_rows(200, 0.05, 4);
-  const Pattern one = on_gpu(pattern_of(rows)), same = on_gpu(pattern_of(rows));
-  std::swap(rows[7], rows[9]);
-  const Pattern other = on_gpu(pattern_of(rows));
-  const auto of = [](const Pattern& A) { return pattern_kernels()->fingerprint(0, A.view(), A.column.size()); };
-  EXPECT_EQ(of(one), of(same));
-  EXPECT_NE(of(one), of(other));
-}
-
 }  // namespace
 }  // namespace echelon

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <Eigen/SparseLU>
 #include <algorithm>
 #include <cmath>
@@ -80,8 +81,50 @@ TEST(Ilu, ThreeByThreeByHand) {
   EXPECT_EQ(report.kernel, "b=1, equal rows together");
   EXPECT_EQ(report.fill_ratio, 1);
   EXPECT_EQ(report.perturbation, 0);
-  // ‖A‖∞ = 11; A z = e gives z = (9/32, −1/16, 3/16).
+  // ‖A‖∞ = 11; a row of D⁻¹U sums to 1, so nothing is bounded; A z = e gives z = (9/32, −1/16, 3/16).
   EXPECT_NEAR(report.growth, 11 * 9.0 / 32, 1e-14);
+}
+
+/// ‖(LU)⁻¹e‖∞, and its bound ‖|D⁻¹||L⁻¹e|‖∞ / (1 − ‖|D⁻¹||U|e‖∞) from the factors as they are given out.
+struct Growth {
+  double estimate, bound, upper;
+  Growth(const BlockCsr<double>& A, const Ilu<double>& M) {
+    const auto n = static_cast<Eigen::Index>(A.rows()), b = static_cast<Eigen::Index>(A.block());
+    const BlockCsr<double> lower = M.lower(), whole = M.upper();
+    Eigen::MatrixXd L = Eigen::MatrixXd::Identity(n, n), U(n, n), inverse = Eigen::MatrixXd::Zero(n, n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      for (Eigen::Index j = 0; j < n; ++j) {
+        L(i, j) += lower.at(i, j);
+        U(i, j) = whole.at(i, j);
+      }
+    }
+    Eigen::MatrixXd beside = U;
+    for (Eigen::Index i = 0; i < n; i += b) {
+      inverse.block(i, i, b, b) = U.block(i, i, b, b).inverse();
+      beside.block(i, i, b, b).setZero();
+    }
+    const Eigen::VectorXd e = Eigen::VectorXd::Ones(n), y = L.triangularView<Eigen::UnitLower>().solve(e);
+    estimate = U.fullPivLu().solve(y).cwiseAbs().maxCoeff();
+    upper = (inverse.cwiseAbs() * (beside.cwiseAbs() * e)).maxCoeff();
+    bound = (inverse.cwiseAbs() * y.cwiseAbs()).maxCoeff() / (1 - upper);
+  }
+};
+
+TEST(Ilu, GrowthIsBoundedWhereRowsOfUSumToLessThanOneAndEstimatedElsewhere) {
+  for (const int b : {1, 2, 3, 5, 8, 9}) {
+    SCOPED_TRACE(b);
+    const auto dominant = to_block_csr(problems::random({4, 3, 3}, stencils::star7(), b, 5));
+    const auto M = ilu(dominant, {.ordering = Ordering::rcm});
+    const Growth of(dominant, M);
+    ASSERT_LT(of.upper, 1);
+    EXPECT_NEAR(M.report().growth / (of.bound * dominant.norm_inf()), 1, 1e-10);
+    EXPECT_GE(M.report().growth, of.estimate * dominant.norm_inf());
+    const auto rough = reference::with_random_values<double>(reference::random_rows(20, 0.3, 3), b, 8, 0.3);
+    const auto N = ilu(rough);
+    const Growth rough_growth(rough, N);
+    ASSERT_GE(rough_growth.upper, 1);
+    EXPECT_NEAR(N.report().growth / (rough_growth.estimate * rough.norm_inf()), 1, 1e-6);
+  }
 }
 
 TEST(Ilu, FillIsDroppedAtLevelZeroAndKeptAtLevelOne) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What bounds ‖(LU)⁻¹e‖∞ of factors on a GPU whose L⁻¹e is known (factor_bounds.hpp): the largest rows of |D⁻¹||U|e and of
+// |D⁻¹||L⁻¹e|, into the status. A thread has a scalar row, its sum in the host's order. No row waits for another, so this
+// takes the time of reading U, where the upper sweep follows its chains. Bytes: 8 b² an entry of U, 8 b² + 8 b + 8 a row.
+#pragma once
+
+#include "echelon/factor/factor_bounds.hpp"
+#include "echelon/factor/row_factor_judge.cuh"
+
+namespace echelon {
+
+constexpr int bounds_threads = 256;
+
+/// Of |u| of scalar row r of block row i.
+__device__ __forceinline__ double sum_above(const FactorView<double>& f, std::int64_t i, int r) {
+  const std::int64_t last = f.A.block_rows - 1, bb = std::int64_t{f.A.block} * f.A.block;
+  double sum = 0;
+  for (std::int64_t e = f.upper_start[last - i] * bb + r; e < f.upper_start[last - i + 1] * bb; e += f.A.block) {
+    sum += magnitude(f.upper_values[e]);
+  }
+  return sum;
+}
+
+/// The largest of the warp's sizes ≥ 0. Most warps find out without an atomic that they do not have it.
+__device__ __forceinline__ void raise_seldom(unsigned long long* to, double size) {
+#pragma unroll
+  for (int half = 16; half > 0; half /= 2) {
+    const double other = __shfl_xor_sync(~0u, size, half);
+    size = other > size ? other : size;
+  }
+  if (threadIdx.x % 32 != 0) return;
+  const auto bits = static_cast<unsigned long long>(__double_as_longlong(size));
+  if (bits > *static_cast<volatile unsigned long long*>(to)) atomicMax(to, bits);
+}
+
+__device__ __forceinline__ void note_bounds(FactorStatus* status, const FactorBounds& bounds) {
+  raise_seldom(&status->upper, bounds.upper);
+  raise_seldom(&status->inverse, bounds.inverse);
+  if (!bounds.finite) atomicOr(&status->not_bounded, 1u);
+}
+
+static __global__ void __launch_bounds__(bounds_threads) bound_scalars_kernel(const __grid_constant__ RowFactorView v) {
+  const std::int64_t i = blockIdx.x * std::int64_t{bounds_threads} + threadIdx.x;
+  FactorBounds bounds;
+  if (i < v.rows.A.block_rows) {
+    const double size = magnitude(v.rows.inverse_diagonal[i]);
+    bounds.include_upper(sum_above(v.rows, i, 0) * size);
+    bounds.include_solved(size * magnitude(v.estimate[v.rows.order ? v.rows.order[i] : i]));
+  }
+  note_bounds(v.status, bounds);
+}
+
+/// Block rows of a block of threads, whose sums are in its shared memory.
+ECHELON_FN int bounds_rows(int block) { return block < bounds_threads ? bounds_threads / block : 1; }
+
+static __global__ void __launch_bounds__(bounds_threads) bound_blocks_kernel(const __grid_constant__ RowFactorView v) {
+  extern __shared__ double sums_above[];
+  const int b = v.rows.A.block, at_once = bounds_rows(b);
+  const std::int64_t first = std::int64_t{blockIdx.x} * at_once;
+  const int scalars = static_cast<int>(min(std::int64_t{at_once}, v.rows.A.block_rows - first)) * b;
+  for (int n = threadIdx.x; n < scalars; n += bounds_threads) sums_above[n] = sum_above(v.rows, first + n / b, n % b);
+  __syncthreads();
+  FactorBounds bounds;
+  for (int n = threadIdx.x; n < scalars; n += bounds_threads) {
+    const std::int64_t i = first + n / b, user = v.rows.order ? v.rows.order[i] : i;
+    const double* D = v.rows.inverse_diagonal + i * b * b + n % b;
+    bounds.include_upper(absolute_product(b, D, sums_above + n / b * b));
+    bounds.include_solved(absolute_product(b, D, v.estimate + user * b));
+  }
+  note_bounds(v.status, bounds);
+}
+
+}  // namespace echelon
