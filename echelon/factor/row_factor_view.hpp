@@ -22,9 +22,10 @@ struct RowMeasures {
 
 /// What one pass over A finds.
 struct RowsFound {
-  unsigned long long norm = 0;  // largest finite row sum, as a bit pattern
-  unsigned long long fingerprint = 0;
-  unsigned blocks_done = 0;
+  unsigned long long norm = 0;         // largest finite row sum, as a bit pattern
+  unsigned long long fingerprint = 0;  // of the pattern; its last bits count the blocks of threads that have added to it
+  static constexpr int count_bits = 16;
+  static constexpr unsigned long long count_mask = (1ull << count_bits) - 1;
 };
 
 /// What the host reads after an attempt. Passes take turns with `found`: each clears the other one for the next.

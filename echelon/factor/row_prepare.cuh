@@ -12,7 +12,7 @@ namespace echelon {
 
 constexpr int prepare_threads = 256;
 
-/// Equal for equal patterns, and for others with a chance of 2⁻⁶⁴: the sum over this of every column and row start.
+/// Equal for equal patterns, and for others with a chance of 2⁻⁴⁸: the sum over this of every column and row start.
 __device__ __forceinline__ unsigned long long mixed(unsigned long long x) {
   x ^= x >> 30;
   x *= 0xbf58476d1ce4e5b9ull;
@@ -148,7 +148,7 @@ __device__ __forceinline__ void clear_words(const RowPreparation& p) {
 
 static __global__ void __launch_bounds__(prepare_threads) clear_words_kernel(RowPreparation p) { clear_words(p); }
 
-/// The block that is done last compares.
+/// The block that adds last compares. One atomic has both the sum and how many have added.
 __device__ __forceinline__ void compare_fingerprints(const RowPreparation& p, unsigned long long part) {
   __shared__ unsigned long long parts[prepare_threads / 32];
   for (int half = 16; half > 0; half /= 2) part += __shfl_down_sync(~0u, part, half);
@@ -156,15 +156,13 @@ __device__ __forceinline__ void compare_fingerprints(const RowPreparation& p, un
   __syncthreads();
   if (threadIdx.x != 0) return;
   for (int warp = 1; warp < prepare_threads / 32; ++warp) part += parts[warp];
-  RowsFound& found = p.numbers->found[p.turn];
-  atomicAdd(&found.fingerprint, part);
-  // What this block has cleared is seen by the one that is last.
+  // The status, cleared by the first block, is seen by the one that is last.
+  if (blockIdx.x == 0) __threadfence();
+  const unsigned long long own = (part << RowsFound::count_bits) + 1,
+                           sum = atomicAdd(&p.numbers->found[p.turn].fingerprint, own) + own;
+  if (!p.compare || sum == p.expected || (sum & RowsFound::count_mask) != gridDim.x) return;
   __threadfence();
-  if (atomicAdd(&found.blocks_done, 1u) != gridDim.x - 1) return;
-  __threadfence();
-  if (p.compare && atomicAdd(&found.fingerprint, 0ull) != p.expected) {
-    p.numbers->status.ticket = static_cast<unsigned>(p.A.block_rows);
-  }
+  p.numbers->status.ticket = static_cast<unsigned>(p.A.block_rows);
 }
 
 static __global__ void __launch_bounds__(prepare_threads) prepare_rows_kernel(const __grid_constant__ RowPreparation p) {

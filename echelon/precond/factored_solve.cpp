@@ -76,17 +76,42 @@ template <class T>
 double FactoredSolve<T>::growth(FactorBounds bounds, double norm) {
   scratch_.fill(1);
   sweeps_.lower(factors, lower_plan_, progress_, scratch_.data(), scratch_.data());
-  if (bounds.bounded()) {
-    const int b = factors.block;
-    for (std::int64_t i = 0; i < factors.rows; ++i) {
-      const T* D = factors.inverse_diagonal.data() + i * b * b;
-      for (int r = 0; r < b; ++r) bounds.include_solved(absolute_product(b, D + r, scratch_.data() + i * b));
-    }
-  }
+  if (bounds.bounded()) bounds.include_solved(largest_scaled());
   return growth_by(bounds.of_inverse(), norm, [this] {
     sweeps_.upper(factors, upper_plan_, progress_, scratch_.data());
     return largest_in_scratch();
   });
+}
+
+/// ‖|D⁻¹||x|‖∞ of what is in the scratch; NaN or Inf when a product is.
+template <class T>
+double FactoredSolve<T>::largest_scaled() const {
+  constexpr std::int64_t lanes = 8;  // apart, so that none waits for the one before
+  const int b = factors.block;
+  T largest[lanes] = {}, poison[lanes] = {};
+  const auto take = [&](std::int64_t lane, T product) {
+    largest[lane] = product > largest[lane] ? product : largest[lane];
+    poison[lane] += product * 0;
+  };
+  if (b == 1) {
+    const auto product = [&](std::int64_t i) { return magnitude(factors.inverse_diagonal[i]) * magnitude(scratch_[i]); };
+    std::int64_t i = 0;
+    for (; i + lanes <= factors.rows; i += lanes) {
+      for (std::int64_t lane = 0; lane < lanes; ++lane) take(lane, product(i + lane));
+    }
+    for (; i < factors.rows; ++i) take(0, product(i));
+  } else {
+    for (std::int64_t i = 0; i < factors.rows; ++i) {
+      const T* D = factors.inverse_diagonal.data() + i * b * b;
+      for (int r = 0; r < b; ++r) take(r % lanes, absolute_product(b, D + r, scratch_.data() + i * b));
+    }
+  }
+  T all = 0, poisoned = 0;
+  for (std::int64_t lane = 0; lane < lanes; ++lane) {
+    all = std::max(all, largest[lane]);
+    poisoned += poison[lane];
+  }
+  return static_cast<double>(all) + static_cast<double>(poisoned);
 }
 
 template <class T>

@@ -50,6 +50,7 @@ class FactoredSolve {
   void sweep(const T* r, T* x) const;
   void exact_sweep(const T* r, T* x) const;
   double largest_in_scratch() const;
+  double largest_scaled() const;
 
   SweepPlan lower_plan_, upper_plan_;
   mutable Progress progress_;
