@@ -5,6 +5,7 @@
 #pragma once
 
 #include "echelon/factor/factor_bounds.hpp"
+#include "echelon/factor/line_of_values.cuh"
 #include "echelon/factor/row_factor_judge.cuh"
 
 namespace echelon {
@@ -14,11 +15,7 @@ constexpr int bounds_threads = 256;
 /// Of |u| of scalar row r of block row i.
 __device__ __forceinline__ double sum_above(const FactorView<double>& f, std::int64_t i, int r) {
   const std::int64_t last = f.A.block_rows - 1, bb = std::int64_t{f.A.block} * f.A.block;
-  double sum = 0;
-  for (std::int64_t e = f.upper_start[last - i] * bb + r; e < f.upper_start[last - i + 1] * bb; e += f.A.block) {
-    sum += magnitude(f.upper_values[e]);
-  }
-  return sum;
+  return line_of_values(f.upper_values, f.upper_start[last - i] * bb + r, f.upper_start[last - i + 1] * bb, f.A.block).sum;
 }
 
 /// The largest of the warp's sizes ≥ 0. Most warps find out without an atomic that they do not have it.
@@ -40,12 +37,13 @@ __device__ __forceinline__ void note_bounds(FactorStatus* status, const FactorBo
 }
 
 static __global__ void __launch_bounds__(bounds_threads) bound_scalars_kernel(const __grid_constant__ RowFactorView v) {
-  const std::int64_t i = blockIdx.x * std::int64_t{bounds_threads} + threadIdx.x;
+  const std::int64_t step = std::int64_t{gridDim.x} * bounds_threads;
   FactorBounds bounds;
-  if (i < v.rows.A.block_rows) {
+  for (std::int64_t i = blockIdx.x * std::int64_t{bounds_threads} + threadIdx.x; i < v.rows.A.block_rows; i += step) {
     const double size = magnitude(v.rows.inverse_diagonal[i]);
+    const double y = magnitude(v.estimate[v.rows.order ? v.rows.order[i] : i]);
     bounds.include_upper(sum_above(v.rows, i, 0) * size);
-    bounds.include_solved(size * magnitude(v.estimate[v.rows.order ? v.rows.order[i] : i]));
+    bounds.include_solved(size * y);
   }
   note_bounds(v.status, bounds);
 }
@@ -56,16 +54,19 @@ ECHELON_FN int bounds_rows(int block) { return block < bounds_threads ? bounds_t
 static __global__ void __launch_bounds__(bounds_threads) bound_blocks_kernel(const __grid_constant__ RowFactorView v) {
   extern __shared__ double sums_above[];
   const int b = v.rows.A.block, at_once = bounds_rows(b);
-  const std::int64_t first = std::int64_t{blockIdx.x} * at_once;
-  const int scalars = static_cast<int>(min(std::int64_t{at_once}, v.rows.A.block_rows - first)) * b;
-  for (int n = threadIdx.x; n < scalars; n += bounds_threads) sums_above[n] = sum_above(v.rows, first + n / b, n % b);
-  __syncthreads();
   FactorBounds bounds;
-  for (int n = threadIdx.x; n < scalars; n += bounds_threads) {
-    const std::int64_t i = first + n / b, user = v.rows.order ? v.rows.order[i] : i;
-    const double* D = v.rows.inverse_diagonal + i * b * b + n % b;
-    bounds.include_upper(absolute_product(b, D, sums_above + n / b * b));
-    bounds.include_solved(absolute_product(b, D, v.estimate + user * b));
+  for (std::int64_t first = std::int64_t{blockIdx.x} * at_once; first < v.rows.A.block_rows;
+       first += std::int64_t{gridDim.x} * at_once) {
+    const int scalars = static_cast<int>(min(std::int64_t{at_once}, v.rows.A.block_rows - first)) * b;
+    for (int n = threadIdx.x; n < scalars; n += bounds_threads) sums_above[n] = sum_above(v.rows, first + n / b, n % b);
+    __syncthreads();
+    for (int n = threadIdx.x; n < scalars; n += bounds_threads) {
+      const std::int64_t i = first + n / b, user = v.rows.order ? v.rows.order[i] : i;
+      const double* D = v.rows.inverse_diagonal + i * b * b + n % b;
+      bounds.include_upper(absolute_product(b, D, sums_above + n / b * b));
+      bounds.include_solved(absolute_product(b, D, v.estimate + user * b));
+    }
+    __syncthreads();
   }
   note_bounds(v.status, bounds);
 }

@@ -18,7 +18,6 @@ namespace {
 constexpr int plain_threads = 256;
 /// Of a warp, so that a processor still holds a dozen of them.
 constexpr std::int64_t most_shared_bytes = 17 * 1024;
-constexpr int shared_without_asking = 48 * 1024;
 constexpr std::int64_t most_scratch_bytes = std::int64_t{512} << 20;
 /// Rows much longer than the others go through the scratch, so that these have more warps.
 constexpr double worth_sharing = 4;
@@ -187,17 +186,28 @@ RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, st
   return it;
 }
 
-/// Each thread has something to do, and few blocks of threads end in sums of all.
-unsigned prepare_blocks(std::int64_t threads) {
+/// Each block of threads has something to do, and few end in sums of all.
+unsigned few_blocks(std::int64_t blocks) {
   constexpr std::int64_t most_blocks = 1056;
-  return static_cast<unsigned>(std::clamp<std::int64_t>((threads + prepare_threads - 1) / prepare_threads, 1, most_blocks));
+  return static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, most_blocks));
+}
+unsigned few_blocks_for(std::int64_t threads) { return few_blocks((threads + prepare_threads - 1) / prepare_threads); }
+
+template <class Launched>
+std::size_t allowed_shared(Launched* kernel, int bytes) {
+  constexpr int without_asking = 48 * 1024;
+  if (bytes > without_asking) {
+    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "rows: shared memory");
+  }
+  return static_cast<std::size_t>(bytes);
 }
 
 void measure(int device, const BlockCsrView<double>& A, const RowMeasures& to) {
   if (A.block_rows == 0) return;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   check_cuda(cudaMemsetAsync(to.norm, 0, sizeof(*to.norm)), "norm");
-  measure_rows_kernel<<<prepare_blocks(A.block_rows * A.block), prepare_threads>>>(A, to);
+  const std::size_t shared = allowed_shared(measure_rows_kernel, measured_bytes(A.block));
+  measure_rows_kernel<<<few_blocks_for(A.block_rows * A.block), prepare_threads, shared>>>(A, to);
   check_cuda(cudaGetLastError(), "row sums");
 }
 
@@ -211,14 +221,15 @@ void prepare(int device, const RowPreparation& what) {
   if (what.A.block_rows == 0) return;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   const std::int64_t most = std::max({what.A.block_rows * what.A.block, what.entries + what.A.block_rows, what.word_count});
-  prepare_rows_kernel<<<prepare_blocks(most), prepare_threads>>>(what);
+  const std::size_t shared = allowed_shared(prepare_rows_kernel, measured_bytes(what.A.block));
+  prepare_rows_kernel<<<few_blocks_for(most), prepare_threads, shared>>>(what);
   check_cuda(cudaGetLastError(), "rows before their factorization");
 }
 
 void begin_again(int device, const RowPreparation& what) {
   begin(device, what.A, &what.numbers->status);
   if (what.word_count == 0) return;
-  clear_words_kernel<<<prepare_blocks(what.word_count), prepare_threads>>>(what);
+  clear_words_kernel<<<few_blocks_for(what.word_count), prepare_threads>>>(what);
   check_cuda(cudaGetLastError(), "words");
 }
 
@@ -226,17 +237,13 @@ void bound(int device, const RowFactorView& v) {
   const std::int64_t rows = v.rows.A.block_rows;
   if (rows == 0) return;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  const int b = v.rows.A.block;
+  const int b = v.rows.A.block, at_once = bounds_rows(b);
+  const unsigned blocks = few_blocks((rows + at_once - 1) / at_once);
   if (b == 1) {
-    bound_scalars_kernel<<<static_cast<unsigned>((rows + bounds_threads - 1) / bounds_threads), bounds_threads>>>(v);
+    bound_scalars_kernel<<<blocks, bounds_threads>>>(v);
   } else {
-    const int at_once = bounds_rows(b), bytes = at_once * b * static_cast<int>(sizeof(double));
-    if (bytes > shared_without_asking) {
-      check_cuda(cudaFuncSetAttribute(bound_blocks_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-                 "bounds of rows: shared memory");
-    }
-    bound_blocks_kernel<<<static_cast<unsigned>((rows + at_once - 1) / at_once), bounds_threads,
-                          static_cast<std::size_t>(bytes)>>>(v);
+    const std::size_t shared = allowed_shared(bound_blocks_kernel, at_once * b * static_cast<int>(sizeof(double)));
+    bound_blocks_kernel<<<blocks, bounds_threads, shared>>>(v);
   }
   check_cuda(cudaGetLastError(), "bounds of rows");
 }

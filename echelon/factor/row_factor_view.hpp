@@ -14,7 +14,6 @@ namespace echelon {
 
 /// What is known of A's block rows, in the user's numbering, before an attempt.
 struct RowMeasures {
-  double* sums = nullptr;              // of |a|, a scalar row each
   double* scale = nullptr;             // max |a|, a block row each
   std::uint8_t* nonfinite = nullptr;   // a block row that holds NaN or Inf
   unsigned long long* norm = nullptr;  // largest finite row sum, as a bit pattern

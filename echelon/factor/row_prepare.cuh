@@ -3,9 +3,10 @@
 // rows and ‖A‖∞, the scale that stands for rows of zeros, the fingerprint of A's pattern, and everything cleared that rows
 // write to one another. Where the pattern is not the one expected, the last block gives all tickets away, so that the
 // factorization, queued behind this without waiting, leaves the factors as they are.
-// Bytes: 8 b² + 4 an entry and 8 a row read, 9 (b > 1: and 8 b) a row and the words written.
+// Bytes: 8 b² + 4 an entry and 8 a row read, 9 a row and the words written.
 #pragma once
 
+#include "echelon/factor/line_of_values.cuh"
 #include "echelon/factor/row_factor_judge.cuh"
 
 namespace echelon {
@@ -21,13 +22,21 @@ __device__ __forceinline__ unsigned long long mixed(unsigned long long x) {
   return x ^ x >> 31;
 }
 
-/// A thread's part of the sum.
-__device__ __forceinline__ unsigned long long fingerprint_part(const BlockCsrView<double>& A, std::int64_t entries) {
+/// A thread's part of the sum over an array whose first place is `first`.
+template <class S>
+__device__ __forceinline__ unsigned long long fingerprint_part(const S* x, std::int64_t count, std::int64_t first) {
+  constexpr int batch = 4;
   const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
   unsigned long long own = 0;
-  for (std::int64_t n = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; n < entries + A.block_rows; n += step) {
-    const auto what = static_cast<unsigned long long>(n < entries ? A.column[n] : A.row_start[n - entries + 1]);
-    own += mixed(mixed(static_cast<unsigned long long>(n) + 1) ^ what);
+  for (std::int64_t n = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; n < count; n += batch * step) {
+    S some[batch];
+#pragma unroll
+    for (int t = 0; t < batch; ++t) some[t] = value_or_zero(n + t * step < count, x + n + t * step);
+#pragma unroll
+    for (int t = 0; t < batch; ++t) {
+      const auto place = static_cast<unsigned long long>(first + n + t * step) + 1;
+      if (n + t * step < count) own += mixed(mixed(place) ^ static_cast<unsigned long long>(some[t]));
+    }
   }
   return own;
 }
@@ -37,65 +46,52 @@ __device__ __forceinline__ double measure_scalars(const BlockCsrView<double>& A,
   const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
   double largest = 0;
   for (std::int64_t row = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; row < A.block_rows; row += step) {
-    double sum = 0, scale = 0;
-    bool nonfinite = false;
-    for (std::int64_t n = A.row_start[row]; n < A.row_start[row + 1]; ++n) {
-      const double size = magnitude(A.values[n]);
-      scale = size > scale ? size : scale;
-      nonfinite = nonfinite || !repair::is_finite(size);
-      sum += size;
-    }
-    to.scale[row] = scale;
-    to.nonfinite[row] = nonfinite ? 1 : 0;
-    if (repair::is_finite(sum) && sum > largest) largest = sum;
+    const LineOfValues line = line_of_values(A.values, A.row_start[row], A.row_start[row + 1], 1);
+    to.scale[row] = line.largest;
+    to.nonfinite[row] = line.nonfinite ? 1 : 0;
+    if (repair::is_finite(line.sum) && line.sum > largest) largest = line.sum;
   }
   return largest;
 }
 
-/// As note_row_sum of pivot_rules.hpp, without the note: the largest sum of a block row, 0 when it is not finite.
-__device__ __forceinline__ double judge_sums(const BlockCsrView<double>& A, const RowMeasures& to, std::int64_t row) {
-  double largest = 0;
-  for (int r = 0; r < A.block; ++r) {
-    const double sum = to.sums[row * A.block + r];
-    largest = sum > largest || !(sum == sum) ? sum : largest;
-  }
-  bool nonfinite = false;
-  if (!repair::is_finite(largest)) {
-    const std::int64_t bb = std::int64_t{A.block} * A.block;
-    for (std::int64_t n = A.row_start[row] * bb; n < A.row_start[row + 1] * bb && !nonfinite; ++n) {
-      nonfinite = !repair::is_finite(A.values[n]);
-    }
-    largest = 0;
-  }
-  to.nonfinite[row] = nonfinite ? 1 : 0;
-  return largest;
-}
+/// Block rows that a block of threads measures at once.
+ECHELON_FN int measured_rows(int block) { return block < prepare_threads ? prepare_threads / block : 1; }
+/// Of shared memory: the sums and the largest values of their scalar rows.
+ECHELON_FN int measured_bytes(int block) { return block == 1 ? 0 : 2 * measured_rows(block) * block * 8; }
 
-/// The same of blocks, a scalar row a thread. All threads of the block.
+/// The same of blocks, a scalar row a thread: the largest sum of a block row counts, 0 when it is not finite, as in
+/// note_row_sum of pivot_rules.hpp. All threads of the block.
 __device__ __forceinline__ double measure_blocks(const BlockCsrView<double>& A, const RowMeasures& to) {
-  const int b = A.block;
-  const std::int64_t bb = std::int64_t{b} * b, at_once = b < prepare_threads ? prepare_threads / b : 1;
+  extern __shared__ double measured[];
+  const int b = A.block, at_once = measured_rows(b);
+  const std::int64_t bb = std::int64_t{b} * b;
+  double* const sums = measured;
+  double* const scales = measured + at_once * b;
   double largest = 0;
-  for (std::int64_t first = blockIdx.x * at_once; first < A.block_rows; first += gridDim.x * at_once) {
-    const std::int64_t rows = min(at_once, A.block_rows - first);
-    for (std::int64_t n = threadIdx.x; n < rows; n += prepare_threads) to.scale[first + n] = 0;
-    __syncthreads();
-    for (std::int64_t n = threadIdx.x; n < rows * b; n += prepare_threads) {
+  for (std::int64_t first = std::int64_t{blockIdx.x} * at_once; first < A.block_rows;
+       first += std::int64_t{gridDim.x} * at_once) {
+    const int rows = static_cast<int>(min(std::int64_t{at_once}, A.block_rows - first));
+    for (int n = threadIdx.x; n < rows * b; n += prepare_threads) {
       const std::int64_t row = first + n / b;
-      double sum = 0, scale = 0;
-      for (std::int64_t e = A.row_start[row] * bb + n % b; e < A.row_start[row + 1] * bb; e += b) {
-        const double size = magnitude(A.values[e]);
-        scale = size > scale ? size : scale;
-        sum += size;
-      }
-      to.sums[first * b + n] = sum;
-      raise(reinterpret_cast<unsigned long long*>(to.scale) + row, scale);
+      const LineOfValues line = line_of_values(A.values, A.row_start[row] * bb + n % b, A.row_start[row + 1] * bb, b);
+      // NaN for a row with NaN or Inf in it, whose sum says nothing.
+      sums[n] = line.nonfinite ? NAN : line.sum;
+      scales[n] = line.largest;
     }
     __syncthreads();
-    for (std::int64_t n = threadIdx.x; n < rows; n += prepare_threads) {
-      const double sum = judge_sums(A, to, first + n);
-      largest = sum > largest ? sum : largest;
+    for (int n = threadIdx.x; n < rows; n += prepare_threads) {
+      double sum = 0, scale = 0;
+      bool nonfinite = false;
+      for (int r = n * b; r < (n + 1) * b; ++r) {
+        nonfinite = nonfinite || sums[r] != sums[r];
+        sum = sums[r] > sum ? sums[r] : sum;
+        scale = scales[r] > scale ? scales[r] : scale;
+      }
+      to.scale[first + n] = scale;
+      to.nonfinite[first + n] = nonfinite ? 1 : 0;
+      if (!nonfinite && repair::is_finite(sum) && sum > largest) largest = sum;
     }
+    __syncthreads();
   }
   return largest;
 }
@@ -170,7 +166,8 @@ static __global__ void __launch_bounds__(prepare_threads) prepare_rows_kernel(co
     begin_status(p.A, p.entries, &p.numbers->status);
     if (threadIdx.x == 0) p.numbers->found[1 - p.turn] = {};
   }
-  const unsigned long long part = fingerprint_part(p.A, p.entries);
+  const unsigned long long part =
+      fingerprint_part(p.A.column, p.entries, 0) + fingerprint_part(p.A.row_start + 1, p.A.block_rows, p.entries);
   clear_words(p);
   measure_rows(p.A, p.known);
   compare_fingerprints(p, part);

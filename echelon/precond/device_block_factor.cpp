@@ -38,7 +38,7 @@ DeviceBlockFactor::DeviceBlockFactor(const FactorView<double>& rows, const std::
                                      Device device, std::string title)
     : device_(device), size_(size), title_(std::move(title)) {
   const std::int64_t n = rows.A.block_rows;
-  sums_ = Array<double>(n * rows.A.block, device);
+  estimate_ = Array<double>(n * rows.A.block, device);
   scale_ = Array<double>(n, device);
   nonfinite_ = Array<std::uint8_t>(n, device);
   growth_bits_ = cleared_array<unsigned long long>(1, device);
@@ -47,12 +47,12 @@ DeviceBlockFactor::DeviceBlockFactor(const FactorView<double>& rows, const std::
   RowFactorView& v = view_;
   v.rows = rows;
   v.longest = size.longest;
-  v.known = {sums_.data(), scale_.data(), nonfinite_.data(), nullptr};
+  v.known = {scale_.data(), nonfinite_.data(), nullptr};
   v.tickets = tickets;
   v.finished = finished_.data();
   v.status = &numbers_.data()->status;
   v.patience = static_cast<std::int64_t>(patience_seconds * 1e9);
-  v.estimate = sums_.data();  // free once the rows are measured
+  v.estimate = estimate_.data();
   preparation_.entries = size.entries_of_A;
   preparation_.numbers = numbers_.data();
   if (!size.eliminates) return;
@@ -72,7 +72,7 @@ DeviceBlockFactor::DeviceBlockFactor(const FactorView<double>& rows, const std::
 }
 
 std::int64_t DeviceBlockFactor::bytes() const {
-  return sums_.bytes() + scale_.bytes() + nonfinite_.bytes() + finished_.bytes() + numbers_.bytes() + words_.bytes() +
+  return estimate_.bytes() + scale_.bytes() + nonfinite_.bytes() + finished_.bytes() + numbers_.bytes() + words_.bytes() +
          scratch_.bytes() + meets_.bytes();
 }
 
@@ -84,11 +84,10 @@ bool DeviceBlockFactor::stops_by_itself() const {
   return size_.eliminates && !view_.dealt && view_.rows.A.block_rows < most_stopped_rows;
 }
 
-void DeviceBlockFactor::prepare(const BlockCsr<double>& A, const Array<RowSweepWord>& lent) {
+void DeviceBlockFactor::prepare(const BlockCsr<double>& A, Array<RowSweepWord>& lent) {
   if (A.block_rows() == 0) return;
   view_.rows.A = A.view();
-  const Array<RowSweepWord>& words = lent.empty() ? words_ : lent;
-  view_.words = launch_.words > 0 ? const_cast<RowSweepWord*>(words.data()) : nullptr;
+  view_.words = launch_.words > 0 ? (lent.empty() ? words_ : lent).data() : nullptr;
   RowPreparation& p = preparation_;
   p.A = A.view();
   p.turn = 1 - p.turn;
@@ -161,8 +160,8 @@ FactorStatus DeviceBlockFactor::judged(const RowFactorNumbers& found) {
 
 /// An elimination leaves L⁻¹e: the other half. Queued.
 void DeviceBlockFactor::sweep_for_growth(RowSweeps& sweeps) {
-  sweeps.upper(sums_.data(), sums_.data());
-  number_kernels()->largest(device_.index, sums_.data(), sums_.size(), growth_bits_.data());
+  sweeps.upper(estimate_.data(), estimate_.data());
+  number_kernels()->largest(device_.index, estimate_.data(), estimate_.size(), growth_bits_.data());
 }
 
 void DeviceBlockFactor::read_growth(RowSweeps& sweeps) {

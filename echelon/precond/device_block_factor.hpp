@@ -36,7 +36,7 @@ class DeviceBlockFactor {
   Array<RowSweepWord> words_to_lend() const;
   /// Before the attempts with new values, whose number of entries is that of the first. Queued where rows are eliminated by
   /// tickets, which a pattern with another fingerprint finds given away; others wait, and refuse it here.
-  void prepare(const BlockCsr<double>& A, const Array<RowSweepWord>& lent);
+  void prepare(const BlockCsr<double>& A, Array<RowSweepWord>& lent);
   /// The status is clear for an attempt by somebody else.
   void begin();
   /// An attempt, and what it met. Refuses another pattern; throws Error(device) when a row waited in vain.
@@ -50,7 +50,7 @@ class DeviceBlockFactor {
   const RowMeasures& known() const { return view_.known; }
   FactorStatus* status() const { return view_.status; }
   /// A vector that is free between attempts, and max |a| of the block rows.
-  Array<double>& vector() { return sums_; }
+  Array<double>& vector() { return estimate_; }
   const Array<double>& scale() const { return scale_; }
   double norm() const { return norm_; }
   std::int64_t bytes() const;
@@ -69,7 +69,7 @@ class DeviceBlockFactor {
   Size size_;
   std::string title_;
   std::optional<std::uint64_t> fingerprint_;  // of A's pattern, once a pass has found it
-  Array<double> sums_, scale_;
+  Array<double> estimate_, scale_;
   Array<std::uint8_t> nonfinite_;
   Array<unsigned long long> growth_bits_;
   Array<unsigned> finished_;

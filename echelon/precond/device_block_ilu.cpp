@@ -198,7 +198,7 @@ struct DeviceBlockIlu::Impl {
       report.remarks.push_back(fmt::format("{} diagonal {} missing and inserted as zero", report.missing_diagonals,
                                            block > 1 ? "blocks were" : "entries were"));
     }
-    const Array<RowSweepWord> words = work.words_to_lend();
+    Array<RowSweepWord> words = work.words_to_lend();
     work.prepare(A, words);
     factor_with_policy(
         options, positive, title, log,

@@ -89,7 +89,7 @@ struct DeviceParilut::Impl {
     Array<double> scale(rows, device);
     Array<std::uint8_t> nonfinite(rows, device);
     Array<unsigned long long> norm(1, 0ull, device);
-    const RowMeasures known{sums.data(), scale.data(), nonfinite.data(), norm.data()};
+    const RowMeasures known{scale.data(), nonfinite.data(), norm.data()};
     row_factor_kernels()->measure(device.index, A.view(), known);
     const double largest = rows > 0 ? cuda_backend()->largest(device.index, scale.data(), rows) : 0;
     const double norm_of_A = std::bit_cast<double>(norm.to(Device::host())[0]);
