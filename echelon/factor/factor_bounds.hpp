@@ -52,7 +52,7 @@ struct FactorBounds {
 template <class T>
 ECHELON_FN T absolute_product(int b, const T* row, const T* x) {
   T sum = 0;
-  for (int k = 0; k < b; ++k) sum += magnitude(row[k * b]) * magnitude(x[k]);
+  for (int k = 0; k < b; ++k) sum += magnitude(row[std::int64_t{k} * b]) * magnitude(x[k]);
   return sum;
 }
 

@@ -48,7 +48,7 @@ struct DeviceParilut::Impl {
   Array<std::int32_t> order, order_there;  // empty when natural
   DeviceTriangle lower, upper;
   Array<double> lower_values, upper_values, inverse_diagonal;
-  Array<double> sums;  // of the rows of A, and then a vector for the estimate of growth
+  Array<double> probe;  // a vector for the estimate of growth
   DeviceFactoredSolve solve;
   ThresholdOutcome outcome;
   PivotLog log;
@@ -60,7 +60,7 @@ struct DeviceParilut::Impl {
         device(A.device()),
         rows(A.rows()),
         title(symmetric ? "ParICT" : "ParILUT"),
-        sums(rows, device),
+        probe(rows, device),
         solve(device, rows) {
     if (options.factor_sweeps == 0) options.factor_sweeps = default_sweeps;
     if (natural()) return;
@@ -155,9 +155,9 @@ struct DeviceParilut::Impl {
 
   /// ‖(LU)⁻¹ e‖∞
   double inverse_growth() {
-    cuda_backend()->fill(device.index, sums.data(), rows, 1);
-    solve.sweeps.apply(sums.data(), sums.data());
-    const double largest = cuda_backend()->largest(device.index, sums.data(), rows);
+    cuda_backend()->fill(device.index, probe.data(), rows, 1);
+    solve.sweeps.apply(probe.data(), probe.data());
+    const double largest = cuda_backend()->largest(device.index, probe.data(), rows);
     solve.sweeps.check();
     return std::isfinite(largest) ? largest : std::numeric_limits<double>::infinity();
   }
@@ -171,7 +171,7 @@ struct DeviceParilut::Impl {
     const auto stored = static_cast<double>(lower.distance.size() + upper.distance.size() + rows);
     report.fill_ratio = A.blocks() > 0 ? stored / static_cast<double>(A.blocks()) : 1;
     report.bytes = lower.bytes() + upper.bytes() + lower_values.bytes() + upper_values.bytes() + inverse_diagonal.bytes() +
-                   order.bytes() + order_there.bytes() + sums.bytes() + solve.bytes();
+                   order.bytes() + order_there.bytes() + probe.bytes() + solve.bytes();
     report.factor_sweeps = options.factor_sweeps;
     report.fill_limit = options.fill_limit;
     report.threshold = std::min(outcome.lower_threshold, outcome.upper_threshold);
