@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
@@ -30,6 +31,8 @@ std::vector<TileNeighbour> neighbours_of(const TileOrder& order) {
   }
   return list;
 }
+
+constexpr int levels_without_window = 32;
 
 /// As many levels as give every GPU enough walks, within what a block of threads should take of the memory they share.
 TileWindow window_of(const TileOrder& order, std::span<const TileNeighbour> neighbours) {
@@ -54,6 +57,33 @@ TileWindow window_of(const TileOrder& order, std::span<const TileNeighbour> neig
   return window;
 }
 
+/// Every level of every tile once: pieces of `levels` levels, cut where the wavefront's levels are, those of the same
+/// levels one behind the other.
+Array<TileStretch> stretches_of(std::span<const Tile> tiles, int levels) {
+  const auto first_cut = [=](const Tile& tile) { return tile.first_level / levels; };
+  const auto last_cut = [=](const Tile& tile) { return (tile.first_level + tile.levels - 1) / levels; };
+  int last = 0;
+  for (const Tile& tile : tiles) last = std::max(last, last_cut(tile));
+  // Changes of the number of tiles, then the number, then where the next one of a cut goes.
+  std::vector<std::int64_t> next(static_cast<std::size_t>(last) + 2, 0);
+  for (const Tile& tile : tiles) {
+    ++next[static_cast<std::size_t>(first_cut(tile))];
+    --next[static_cast<std::size_t>(last_cut(tile)) + 1];
+  }
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::exclusive_scan(next.begin(), next.end(), next.begin(), std::int64_t{0});
+  Array<TileStretch> list(next.back());
+  for (int t = 0; const Tile& tile : tiles) {
+    const int begin = tile.first_level, end = begin + tile.levels, stop = last_cut(tile);
+    for (int cut = first_cut(tile); cut <= stop; ++cut) {
+      list[next[static_cast<std::size_t>(cut)]++] = {t, std::max(begin, cut * levels) - begin,
+                                                     std::min(end, (cut + 1) * levels) - begin};
+    }
+    ++t;
+  }
+  return list;
+}
+
 const TileProductKernels& kernels() {
   const TileProductKernels* found = tile_product_kernels();
   if (!found) throw Error(ErrorCode::device, "a matrix in tile order on a GPU: this build of echelon has no CUDA");
@@ -65,21 +95,18 @@ template <class Sum>
 class HostRows {
  public:
   explicit HostRows(const TileProductView& view)
-      : v(view), found(static_cast<std::size_t>(view.entries)), steps(static_cast<std::size_t>(view.entries)) {
+      : v(view), constants(static_cast<std::size_t>(view.entries)), steps(static_cast<std::size_t>(view.entries)) {
     for (int e = 0; e < v.entries; ++e) steps[static_cast<std::size_t>(e)] = tile_product::step_of(v, e);
   }
 
   void run() {
-    const bool window = v.window.levels > 0;
-    for (int t = 0; t < v.vector.tiles.count; ++t) {
-      const Tile& tile = v.vector.tiles.tiles[t];
-      const int levels = window ? v.window.levels : tile.levels;
-      for (int first = 0; first < tile.levels; first += levels) {
-        begin = tile.first_level + first;
-        end = tile.first_level + std::min(first + levels, tile.levels);
-        if (window) fill(t);
-        lines(t);
-      }
+    for (int n = 0; n < v.stretch_count; ++n) {
+      const TileStretch& stretch = v.stretches[n];
+      const Tile& tile = v.vector.tiles.tiles[stretch.tile];
+      begin = tile.first_level + stretch.first;
+      end = tile.first_level + stretch.last;
+      if (v.window.levels > 0) fill(stretch.tile);
+      lines(stretch.tile);
     }
   }
 
@@ -98,12 +125,15 @@ class HostRows {
   void lines(int t) {
     const TileView& tiles = v.vector.tiles;
     const Tile& tile = tiles.tiles[t];
-    const tile_product::Near near{v.window.levels > 0 ? zeros.data() : v.line_zero, steps.data(), found.data(), 1,
-                                  begin - v.window.reach_level};
+    const int first_level = begin - v.window.reach_level;
+    const unsigned* const near = v.window.levels > 0 ? zeros.data() : v.line_zero;
     for (int z = tile.z; z < tiles.end_z(tile); ++z) {
       for (int y = tile.y; y < tile.y + tiles.shape.y; ++y) {
         if (!tiles.front.has_line(y, z)) continue;
-        const auto walk = tile_product::begin_walk(v, {t, y, z}, near);
+        const auto walk = tile_product::walk_of(v, {t, y, z}, near, first_level);
+        for (int e = 0; e < v.entries; ++e) {
+          constants[static_cast<std::size_t>(e)] = tile_product::neighbour_constant(v, {t, y, z}, e, first_level);
+        }
         for (int level = std::max(begin, walk.start); level < std::min(end, walk.start + tiles.front.nx); ++level) {
           for (int n = 0; n < v.block; ++n) row(walk, level, n);
         }
@@ -113,20 +143,20 @@ class HostRows {
 
   /// The sizes whose batches differ; the GPU has more.
   void row(const tile_product::Walk& walk, int level, int n) {
+    const tile_product::Places places{constants.data(), 1, steps.data()};
     switch (v.block) {
-      case 1:
-        return v.entries == 7 ? tile_product::row<1, Sum, 7>(v, walk, level, n)
-                              : tile_product::row<1, Sum>(v, walk, level, n);
-      case 2: return tile_product::row<2, Sum>(v, walk, level, n);
-      case 5: return tile_product::row<5, Sum>(v, walk, level, n);
-      default: return tile_product::row<0, Sum>(v, walk, level, n);
+      case 1: return tile_product::row<1, Sum>(v, walk, places, level, n);
+      case 2: return tile_product::row<2, Sum>(v, walk, places, level, n);
+      case 3: return tile_product::row<3, Sum>(v, walk, places, level, n);
+      case 5: return tile_product::row<5, Sum>(v, walk, places, level, n);
+      default: return tile_product::row<0, Sum>(v, walk, places, level, n);
     }
   }
 
   const TileProductView& v;
   std::vector<unsigned> zeros;
-  std::vector<int> found;
-  std::vector<tile_product::EntryStep> steps;
+  std::vector<int> constants;
+  std::vector<EntryStep> steps;
   int begin = 0, end = 0;  // levels of the walk
 };
 
@@ -178,11 +208,17 @@ TileMatrix::TileMatrix(const Grid& grid, const Stencil& stencil, int dof, int fi
   values_ = Array<double>(order_.matrix_scalars(), device);
   const std::vector<TileNeighbour> neighbours = neighbours_of(order_);
   neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(neighbours)).to(device);
+  for (std::size_t e = 0; e < std::min(neighbours.size(), steps_.size()); ++e) {
+    steps_[e] = {neighbours[e].x, neighbours[e].line_y * dof};
+  }
   std::vector<TileNeighbour> lower = neighbours;
   for (std::size_t e = static_cast<std::size_t>(stencil.center()); e < lower.size(); ++e)
     lower[e].y = order_.vector().front.ny;
   lower_neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(lower)).to(device);
   window_ = window_of(order_, neighbours);
+  stretches_ =
+      stretches_of(order_.host_vector().tiles().tiles(), window_.levels > 0 ? window_.levels : levels_without_window);
+  if (!device.is_host()) stretches_ = stretches_.to(device);
   const LayoutView& layout = order_.vector();
   const int columns = layout.tiles.shape.z + 1;
   if (order_.runs() > std::numeric_limits<int>::max() / 2 / columns ||
@@ -254,8 +290,11 @@ TileProductView TileMatrix::matrix_view() const {
   v.block = dof();
   v.longest = order_.host_vector().tiles().longest();
   v.runs = order_.runs();
+  v.stretches = stretches_.data();
+  v.stretch_count = static_cast<int>(stretches_.size());
   v.line_zero = line_zero_.data();
   v.window = window_;
+  std::ranges::copy(steps_, v.steps);
   v.values = values_.data();
   return v;
 }
@@ -273,6 +312,17 @@ void TileMatrix::apply(const V& x, V& y) const {
   const TileProductView v = view(x, y);
   if (device().is_host()) return rows_on_host<tile_product::PlainSum>(v);
   kernels().product(device().index, v);
+}
+
+std::int64_t TileMatrix::dot_parts() const {
+  const std::int64_t parts = device().is_host() ? 0 : kernels().parts(matrix_view());
+  return parts <= most_parts ? parts : 0;
+}
+
+void TileMatrix::apply_and_dot(const V& x, V& y, double* parts) const {
+  TileProductView v = view(x, y);
+  v.parts = parts;
+  kernels().product_and_dot(device().index, v);
 }
 
 void TileMatrix::careful_residual(const V& b, const V& x, V& r) const {

@@ -5,10 +5,12 @@
 // Every row is summed as in user order: same bits. Bytes a point: 8 b² an entry and 16 b, and 4 a ẑ of a (tile, level).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "echelon/matrix/dotted_product.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/matrix/row_source.hpp"
 #include "echelon/matrix/struct_matrix.hpp"
@@ -18,7 +20,7 @@
 
 namespace echelon {
 
-class TileMatrix final : public Operator<double> {
+class TileMatrix final : public Operator<double>, public DottedProduct {
  public:
   using V = Vector<double>;
   /// Throws Error(device) without such a device, will_not_fit without room on it.
@@ -34,6 +36,8 @@ class TileMatrix final : public Operator<double> {
 
   std::int64_t rows() const override { return order_.grid().points() * order_.dof(); }
   void apply(const V& x, V& y) const override;
+  std::int64_t dot_parts() const override;
+  void apply_and_dot(const V& x, V& y, double* parts) const override;
   void residual(const V& b, const V& x, V& r) const override { careful_residual(b, x, r); }
   void careful_residual(const V& b, const V& x, V& r) const override;
   double norm_inf() const override;
@@ -78,8 +82,10 @@ class TileMatrix final : public Operator<double> {
   TileConversion conversion_;
   Array<double> values_;
   std::uint64_t stamp_ = 0;
+  Array<TileStretch> stretches_;
   Array<TileNeighbour> neighbours_;
   Array<TileNeighbour> lower_neighbours_;  // the others outside of every grid
+  std::array<EntryStep, TileProductView::few_entries> steps_{};
   Array<unsigned> line_zero_;
   TileWindow window_;
   mutable Array<int> growth_;  // entry of A for each of the grown stencil, −1 without; as last asked for

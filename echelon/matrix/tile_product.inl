@@ -3,7 +3,7 @@
 // given, so y = A x has the bits of user order. Where a neighbour's values are: its line (ŷ, ẑ) and level are the own ones
 // plus constants of the entry, and a table says where the line ŷ = 0 of a (tile, level, ẑ) would begin. A walk over some
 // levels of a tile copies its part of the table (TileWindow) before the first row, so that a row asks nothing that is far
-// before it reads coefficients and x; which column an entry's neighbour has there is found once for a walk. Loads of a batch
+// before it reads coefficients and x; which column an entry's neighbour has there is found once for a walk. The x of a batch
 // of entries are under way before the first is used. Neighbours outside are not multiplied.
 #pragma once
 
@@ -20,6 +20,11 @@ struct PlainSum {
   ECHELON_FN PlainSum(const TileProductView&, std::int64_t) : sum(0) {}
   ECHELON_FN void add(double a, double x) { sum = fma(a, x, sum); }
   ECHELON_FN double result() const { return sum; }
+};
+
+/// y = A x and, of each row, what it adds to x·y
+struct DottedSum : PlainSum {
+  using PlainSum::PlainSum;
 };
 
 /// y = b + A x
@@ -48,22 +53,6 @@ struct SizeSum {
   ECHELON_FN void add(double a, double) { sum += a < 0 ? -a : a; }
   ECHELON_FN double result() const { return sum; }
 };
-
-/// Coefficients pass through once: they should not push x out of the caches.
-ECHELON_FN double read_once(const double* from) {
-#ifdef __CUDA_ARCH__
-  return __ldcs(from);
-#else
-  return *from;
-#endif
-}
-ECHELON_FN double read_often(const double* from) {
-#ifdef __CUDA_ARCH__
-  return __ldg(from);
-#else
-  return *from;
-#endif
-}
 
 /// Ticket of a tile, −1 where there are no lines.
 ECHELON_FN int ticket(const TileView& tiles, int tile_y, int tile_z) {
@@ -102,17 +91,14 @@ ECHELON_FN unsigned window_value(const TileProductView& v, const TableColumn& co
   return known ? v.line_zero[column.origin + level * v.table_columns()] : 0u;
 }
 
-/// Entries whose loads are under way together; of any block size one at a time.
+/// Entries whose x are under way together, for blocks of b.
+constexpr int batch_of(int b) {
+  if (b <= 3) return b == 1 ? 7 : b == 2 ? 4 : 3;
+  return b <= 6 ? 2 : 1;
+}
 template <int B>
-constexpr int batch = B == 1             ? 7
-                      : B == 2           ? 4
-                      : B >= 3 && B <= 5 ? 2
-                                         : 1;
+constexpr int batch = batch_of(B);
 
-/// What rows need of an entry: the neighbour's x, and scalars from the own line to its line, were they of one ẑ.
-struct alignas(8) EntryStep {
-  int x, scalars;
-};
 ECHELON_FN EntryStep step_of(const TileProductView& v, int e) {
   return {v.neighbours[e].x, v.neighbours[e].line_y * v.block};
 }
@@ -123,98 +109,164 @@ struct Line {
   int y, z;  // ŷ, ẑ
 };
 
-/// Where a walk finds what it asks for; `first_level` is that of the window's first row.
-struct Near {
-  const unsigned* zeros;  // the window, or the table
-  const EntryStep* steps;
-  int* found;  // room for an entry each, `stride` apart
-  int stride;
-  int first_level;
-};
-
-/// What is walked along: of entry e, found[e · stride] is where `zeros` has the neighbour's line, less the level; or `none`.
+/// What is walked along: where `zeros` has a line at a level is a constant of the line and `by_level` times the level.
 struct Walk {
   static constexpr int none = -2147483647 - 1;
-  Near near;
-  int by_level;    // from one level to the next
-  int own, begin;  // the same of the own line, and of where the own run begins
-  int scalars;     // ŷ · b
-  int start;       // level of the first point
+  const unsigned* zeros;  // the window, whose first row is that of `first_level`, or the table
+  int first_level;
+  int by_level;
+  int own, begin;    // constants of the own line, and of where the own run begins
+  unsigned scalars;  // ŷ · b
+  int start;         // level of the first point
 };
 
-/// Before a walk: fills `found`, and returns what rows are computed with.
-ECHELON_FN Walk begin_walk(const TileProductView& v, const Line& line, const Near& near) {
+/// The constant of a line (ŷ, ẑ), `level` levels from the one that is walked along.
+ECHELON_FN int line_constant(const TileProductView& v, int ticket, int y, int z, int level, int first_level) {
   const TileView& tiles = v.vector.tiles;
-  const Wavefront& f = tiles.front;
-  const Tile tile = tiles.tiles[line.ticket];
-  const int j = line.y - f.c * line.z, k = line.z;
-  const bool window = v.window.levels > 0;
-  const int by_level = window ? v.window.columns(tiles.shape) : v.table_columns();
-  const int width = v.window.width_z(tiles.shape);
-  const auto at = [&](int y, int z, int level) {
-    if (window) {
-      const int side = (y - tile.y + v.window.sides * tiles.shape.y) / tiles.shape.y;
-      return side * width + (z - tile.z + v.window.reach_z) + (level - near.first_level) * by_level;
-    }
-    const int t = tiles.tile_of_line(y, z);
-    return table_column(v, t, z % tiles.shape.z).origin + level * by_level;
-  };
-  for (int e = 0; e < v.entries; ++e) {
-    const TileNeighbour to = v.neighbours[e];
-    const bool inside = static_cast<unsigned>(j + to.y) < static_cast<unsigned>(f.ny) &&
-                        static_cast<unsigned>(k + to.z) < static_cast<unsigned>(f.nz);
-    near.found[e * near.stride] = inside ? at(line.y + to.line_y, line.z + to.line_z, to.level) : Walk::none;
+  if (v.window.levels > 0) {
+    const Tile tile = tiles.tiles[ticket];
+    const int side = (y - tile.y + v.window.sides * tiles.shape.y) / tiles.shape.y;
+    return side * v.window.width_z(tiles.shape) + (z - tile.z + v.window.reach_z) +
+           (level - first_level) * v.window.columns(tiles.shape);
   }
-  const int begin = window ? by_level - 1 - near.first_level * by_level : table_column(v, line.ticket, tiles.shape.z).origin;
-  return {near, by_level, at(line.y, line.z, 0), begin, line.y * v.block, f.line_start(line.y, line.z)};
+  return table_column(v, tiles.tile_of_line(y, z), z % tiles.shape.z).origin + level * v.table_columns();
 }
 
-/// Row `row` of the line's point at `level`, which is inside the grid; B = 0 takes the block size at run time, E = 0 the
-/// number of entries.
-template <int B, class Sum, int E = 0>
-ECHELON_FN void row(const TileProductView& v, const Walk& walk, int level, int row) {
-  const int b = B > 0 ? B : v.block, entries = E > 0 ? E : v.entries;
-  const int i = level - walk.start, nx = v.vector.front.nx, by_level = level * walk.by_level;
-  const unsigned* const zeros = walk.near.zeros;
-  const unsigned scalars = static_cast<unsigned>(walk.scalars);
-  const unsigned point = zeros[walk.own + by_level] + scalars, at = point + static_cast<unsigned>(row);
-  const unsigned start = zeros[walk.begin + by_level], length = zeros[walk.begin + by_level + walk.by_level] - start;
-  const double* const A = v.values + std::int64_t{start} * (entries * b) + (at - start);
-  Sum sum(v, at);
-  constexpr int together = batch<B>, columns = B > 0 ? B : 1;
-  for (int e = 0; e < entries; e += together) {
-    double a[together][columns], x[together][columns];
-    bool has[together];
-    unsigned from[together];
-    // Where there is no neighbour the own point is read, and behind the last entry the last: nothing waits for a branch.
-    for (int n = 0; n < together; ++n) {
-      const int entry = e + n < entries ? e + n : entries - 1;
-      const int found = walk.near.found[entry * walk.near.stride];
-      const EntryStep step = walk.near.steps[entry];
-      has[n] = found != Walk::none && static_cast<unsigned>(i + step.x) < static_cast<unsigned>(nx) && e + n < entries;
-      from[n] =
-          zeros[(has[n] ? found : walk.own) + by_level] + scalars + (has[n] ? static_cast<unsigned>(step.scalars) : 0u);
+/// The same of the neighbour of entry e; Walk::none where the line has none.
+ECHELON_FN int neighbour_constant(const TileProductView& v, const Line& line, int e, int first_level) {
+  const Wavefront& f = v.vector.tiles.front;
+  const TileNeighbour to = v.neighbours[e];
+  const int j = line.y - f.c * line.z + to.y, k = line.z + to.z;
+  const bool inside =
+      static_cast<unsigned>(j) < static_cast<unsigned>(f.ny) && static_cast<unsigned>(k) < static_cast<unsigned>(f.nz);
+  return inside ? line_constant(v, line.ticket, line.y + to.line_y, line.z + to.line_z, to.level, first_level) : Walk::none;
+}
+
+ECHELON_FN Walk walk_of(const TileProductView& v, const Line& line, const unsigned* zeros, int first_level) {
+  const TileView& tiles = v.vector.tiles;
+  const bool window = v.window.levels > 0;
+  const int by_level = window ? v.window.columns(tiles.shape) : v.table_columns();
+  const int begin = window ? by_level - 1 - first_level * by_level : table_column(v, line.ticket, tiles.shape.z).origin;
+  return {zeros,
+          first_level,
+          by_level,
+          line_constant(v, line.ticket, line.y, line.z, 0, first_level),
+          begin,
+          static_cast<unsigned>(line.y * v.block),
+          tiles.front.line_start(line.y, line.z)};
+}
+
+/// What the entries of a line have of their own, found before the walk.
+struct Places {
+  const int* constants;  // an entry each, `stride` apart
+  int stride;
+  const EntryStep* steps;
+  ECHELON_FN int constant(int e) const { return constants[e * stride]; }
+  ECHELON_FN EntryStep step(int e) const { return steps[e]; }
+};
+
+/// Where a row is: i of its point, the point's first scalar and the row's own, and the run.
+struct RowPlace {
+  int i, by_level;
+  unsigned point, at, start, length;
+};
+ECHELON_FN RowPlace place_of(const Walk& walk, int level, int row) {
+  const int by_level = level * walk.by_level;
+  const unsigned point = walk.zeros[walk.own + by_level] + walk.scalars, start = walk.zeros[walk.begin + by_level];
+  return {level - walk.start,
+          by_level,
+          point,
+          point + static_cast<unsigned>(row),
+          start,
+          walk.zeros[walk.begin + by_level + walk.by_level] - start};
+}
+
+/// The values of a point, which begin at a multiple of 16 bytes when their number is even.
+template <int B>
+ECHELON_FN void read_point(const double* from, double (&x)[B]) {
+#ifdef __CUDA_ARCH__
+  if constexpr (B % 2 == 0) {
+    for (int c = 0; c < B; c += 2) {
+      const double2 two = __ldg(reinterpret_cast<const double2*>(from + c));
+      x[c] = two.x;
+      x[c + 1] = two.y;
     }
-    if constexpr (B == 0) {
-      for (int c = 0; has[0] && c < b; ++c) {
-        sum.add(A[static_cast<unsigned>(e * b + c) * length], Sum::reads_x ? v.x[from[0] + static_cast<unsigned>(c)] : 0.0);
-      }
-    } else {
-      for (int n = 0; n < together; ++n) {
-        const int entry = e + n < entries ? e + n : entries - 1;
-        for (int c = 0; c < columns; ++c) {
-          a[n][c] = read_once(A + static_cast<unsigned>(entry * B + c) * length);
-          if constexpr (Sum::reads_x) x[n][c] = read_often(v.x + (from[n] + static_cast<unsigned>(c)));
-        }
-      }
-      for (int n = 0; n < together; ++n) {
-        for (int c = 0; c < columns; ++c) {
-          if (has[n]) sum.add(a[n][c], Sum::reads_x ? x[n][c] : 0.0);
-        }
+  } else {
+    for (int c = 0; c < B; ++c) x[c] = __ldg(from + c);
+  }
+#else
+  for (int c = 0; c < B; ++c) x[c] = from[c];
+#endif
+}
+
+/// The entries from `first` on of one row, E = 0 takes their number at run time.
+template <int B, class Sum, int E = 0>
+class Batch {
+ public:
+  static constexpr int together = batch<B>;
+  /// Where there is no neighbour the own point is read, and behind the last entry the last: nothing waits for a branch.
+  template <class Found>
+  ECHELON_FN void ask(const TileProductView& v, const Walk& walk, const Found& found, const RowPlace& at, int first) {
+    const int entries = E > 0 ? E : v.entries, nx = v.vector.front.nx;
+    for (int n = 0; n < together; ++n) {
+      const int e = first + n < entries ? first + n : entries - 1, constant = found.constant(e);
+      const EntryStep step = found.step(e);
+      has_[n] =
+          constant != Walk::none && static_cast<unsigned>(at.i + step.x) < static_cast<unsigned>(nx) && first + n < entries;
+      if constexpr (Sum::reads_x) {
+        const unsigned zero = walk.zeros[(has_[n] ? constant : walk.own) + at.by_level];
+        const unsigned from = zero + walk.scalars + (has_[n] ? static_cast<unsigned>(step.scalars) : 0u);
+        read_point(v.x + from, x_[n]);
       }
     }
   }
-  v.y[at] = sum.result();
+  /// A is the row's value in the first column of the first entry. `Room`: behind the last entry there is memory to read, so
+  /// all values are on their way before the first is used.
+  template <bool Room>
+  ECHELON_FN void add(const double* A, unsigned length, Sum& sum) const {
+    double a[together][B];
+    for (int n = 0; n < together; ++n) {
+      for (int c = 0; c < B; ++c) a[n][c] = Room || has_[n] ? A[static_cast<unsigned>(n * B + c) * length] : 0.0;
+    }
+    for (int n = 0; n < together; ++n) {
+      for (int c = 0; c < B; ++c) {
+        if (has_[n]) sum.add(a[n][c], Sum::reads_x ? x_[n][c] : 0.0);
+      }
+    }
+  }
+
+ private:
+  double x_[together][B];
+  bool has_[together];
+};
+
+/// Row `row` of the line's point at `level`, which is inside the grid; B = 0 takes the block size at run time.
+template <int B, class Sum>
+ECHELON_FN void row(const TileProductView& v, const Walk& walk, const Places& places, int level, int row) {
+  const int b = B > 0 ? B : v.block;
+  const RowPlace at = place_of(walk, level, row);
+  const double* const A = v.values + std::int64_t{at.start} * (v.entries * b) + (at.at - at.start);
+  Sum sum(v, at.at);
+  if constexpr (B > 0) {
+    Batch<B, Sum> entries;
+    for (int e = 0; e < v.entries; e += batch<B>) {
+      entries.ask(v, walk, places, at, e);
+      entries.template add<false>(A + static_cast<unsigned>(e * b) * at.length, at.length, sum);
+    }
+  } else {
+    for (int e = 0; e < v.entries; ++e) {
+      const int constant = places.constant(e);
+      const EntryStep step = places.step(e);
+      const bool has =
+          constant != Walk::none && static_cast<unsigned>(at.i + step.x) < static_cast<unsigned>(v.vector.front.nx);
+      if (!has) continue;
+      const unsigned from = walk.zeros[constant + at.by_level] + walk.scalars + static_cast<unsigned>(step.scalars);
+      for (int c = 0; c < b; ++c) {
+        sum.add(A[static_cast<unsigned>(e * b + c) * at.length], Sum::reads_x ? v.x[from + static_cast<unsigned>(c)] : 0.0);
+      }
+    }
+  }
+  v.y[at.at] = sum.result();
 }
 
 /// Where a (tile, level) keeps one entry of scalar points, in the matrix and in a vector.

@@ -1,36 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of tile_product_view.hpp. A block of threads walks some levels of a tile, neighbours in ŷ side by side, so
-// that coefficients and most of x are read in whole sectors, and all lines of a level together, so that x comes from the L1
-// cache but for its first time; where lines are stands in shared memory before the walk begins (tile_product.inl).
-// Bytes a scalar row: 8 b an entry, and 16 (residual: 24); 4/shape.y of the table; x of the tiles beside it (star7, tiles of
-// 16×16: by count 3–5 bytes a row if they have left the L2 cache). Instructions a row in PTX: 189 for star7, else about 36
-// an entry and 25; of them three loads from shared memory an entry. sm_90: 64 registers for b = 1, so 4 × 256 threads are
-// resident and have 7 coefficients each under way, 56 KiB an SM where bandwidth times latency asks for about 25; 70–80
-// registers and 3 × 256 threads else.
+// The kernels of tile_product_view.hpp. Products of blocks of 1–8 go through tile_product_stream.cuh; this one is for other
+// blocks, for stencils that reach so far that the part of the table that a walk needs has no room near it, and for tiles of
+// more rows than a block has threads.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/base/error.hpp"
-#include "echelon/matrix/tile_product.inl"
+#include "echelon/matrix/tile_product_stream.cuh"
 
 namespace echelon {
 namespace {
 
-constexpr int threads_a_block = 256, warp = 32;
-/// So many resident at least, as many as leave registers enough.
-template <int B, class Sum>
-constexpr int resident = Sum::wide ? 2
-                         : B == 1  ? 4
-                                   : 3;
-/// Levels of a walk without a window.
-constexpr int far_levels = 32;
+using tile_product::warp;
+
+constexpr int threads_a_block = 256;
 constexpr int table_threads = 128;
-/// Known to the compiler, they cost a third fewer instructions.
-constexpr int star7_entries = 7;
-constexpr int most_blocks_y = 65535;
-constexpr int shared_bytes = 48 * 1024, most_shared_bytes = 227 * 1024 - 256;
+constexpr int shared_bytes = 48 * 1024;
 
 /// What the threads of a block share, one behind the other.
 struct SharedPlan {
@@ -50,57 +37,52 @@ struct SharedPlan {
   }
   std::size_t bytes_for(int entries) const {
     const auto count = [](int n) { return static_cast<std::size_t>(n); };
-    return count(entries) * sizeof(tile_product::EntryStep) + count(columns) * sizeof(tile_product::TableColumn) +
+    return count(entries) * sizeof(EntryStep) + count(columns) * sizeof(tile_product::TableColumn) +
            count(window) * sizeof(unsigned) + count(threads) * count(entries) * sizeof(int);
   }
 };
 
 /// A thread has a line of a tile, and one row of its points, or several with more lines than threads; threads beyond the
-/// lines take other levels. Without a window only B = 0.
-template <int B, class Sum, bool Window, int E>
-__global__ void __launch_bounds__(threads_a_block, resident<B, Sum>)
-    rows_kernel(const __grid_constant__ TileProductView v, const __grid_constant__ SharedPlan plan, int levels) {
-  extern __shared__ tile_product::EntryStep steps[];
+/// lines take other levels.
+template <class Sum, bool Window>
+__global__ void __launch_bounds__(threads_a_block, 3)
+    rows_kernel(const __grid_constant__ TileProductView v, const __grid_constant__ SharedPlan plan) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* const steps = reinterpret_cast<EntryStep*>(memory);
   auto* const columns = reinterpret_cast<tile_product::TableColumn*>(steps + v.entries);
   auto* const window = reinterpret_cast<unsigned*>(columns + plan.columns);
-  auto* const found = reinterpret_cast<int*>(window + plan.window);
   const TileView& tiles = v.vector.tiles;
   const Wavefront& front = v.vector.front;
-  const int b = B > 0 ? B : v.block, own_thread = static_cast<int>(threadIdx.x), all_threads = static_cast<int>(blockDim.x);
+  const TileStretch stretch = v.stretches[blockIdx.x];
+  const Tile tile = tiles.tiles[stretch.tile];
+  const int first_level = tile.first_level + stretch.first - v.window.reach_level;
+  const int b = v.block, own = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  auto* const constants = reinterpret_cast<int*>(window + plan.window) + own;
   const int slots = tiles.shape.y * tiles.shape.z * b;
-  const int groups = max(1, all_threads / slots), group = own_thread / slots;
-  const int next = max(slots, all_threads);
-  for (int e = own_thread; e < v.entries; e += all_threads) steps[e] = tile_product::step_of(v, e);
-  for (int t = blockIdx.y; t < tiles.count; t += gridDim.y) {
-    const Tile tile = tiles.tiles[t];
-    const int first = static_cast<int>(blockIdx.x) * levels, last = min(first + levels, tile.levels);
-    if (first >= last) continue;
-    const int window_level = tile.first_level + first - v.window.reach_level;
-    __syncthreads();
-    for (int c = own_thread; c < plan.columns; c += all_threads) columns[c] = tile_product::window_column(v, t, c);
-    __syncthreads();
-    // A warp a level: neighbours in ẑ are neighbours in the table.
-    const int rows = Window ? last - first + 2 * v.window.reach_level + 1 : 0;
-    for (int n = own_thread / warp; n < rows; n += all_threads / warp) {
-      for (int c = own_thread % warp; c < plan.columns; c += warp) {
-        window[n * plan.columns + c] = tile_product::window_value(v, columns[c], window_level + n);
-      }
+  const int groups = max(1, threads / slots), group = own / slots, next = max(slots, threads);
+  for (int e = own; e < v.entries; e += threads) steps[e] = tile_product::step_of(v, e);
+  for (int c = own; c < plan.columns; c += threads) columns[c] = tile_product::window_column(v, stretch.tile, c);
+  __syncthreads();
+  const int rows = Window ? stretch.last - stretch.first + 2 * v.window.reach_level + 1 : 0;
+  for (int n = own / warp; n < rows; n += threads / warp) {
+    for (int c = own % warp; c < plan.columns; c += warp) {
+      window[n * plan.columns + c] = tile_product::window_value(v, columns[c], first_level + n);
     }
-    __syncthreads();
-    if (group >= groups) continue;
-    const unsigned* zeros = v.line_zero;
-    if constexpr (Window) zeros = window;
-    const tile_product::Near near{zeros, steps, found + own_thread, all_threads, window_level};
-    for (int slot = own_thread - group * slots; slot < slots; slot += next) {
-      const int n = slot / b, row = slot - n * b, in_z = n / tiles.shape.y;
-      const int y = tile.y + n - in_z * tiles.shape.y, z = tile.z + in_z;
-      if (!front.has_line(y, z)) continue;
-      const auto walk = tile_product::begin_walk(v, {t, y, z}, near);
-      for (int l = first + group; l < last; l += groups) {
-        const int level = tile.first_level + l;
-        if (static_cast<unsigned>(level - walk.start) >= static_cast<unsigned>(front.nx)) continue;
-        tile_product::row<B, Sum, E>(v, walk, level, row);
-      }
+  }
+  __syncthreads();
+  if (group >= groups) return;
+  for (int slot = own - group * slots; slot < slots; slot += next) {
+    const int n = slot / b, row = slot - n * b, in_z = n / tiles.shape.y;
+    const tile_product::Line line{stretch.tile, tile.y + n - in_z * tiles.shape.y, tile.z + in_z};
+    if (!front.has_line(line.y, line.z)) continue;
+    for (int e = 0; e < v.entries; ++e) {
+      constants[e * threads] = tile_product::neighbour_constant(v, line, e, first_level);
+    }
+    const auto walk = tile_product::walk_of(v, line, Window ? window : v.line_zero, first_level);
+    for (int l = stretch.first + group; l < stretch.last; l += groups) {
+      const int level = tile.first_level + l;
+      if (static_cast<unsigned>(level - walk.start) >= static_cast<unsigned>(front.nx)) continue;
+      tile_product::row<0, Sum>(v, walk, {constants, threads, steps}, level, row);
     }
   }
 }
@@ -136,29 +118,41 @@ __global__ void entry_kernel(const __grid_constant__ TileProductView from, int e
   }
 }
 
-template <class Sum, int B, bool Window = true, int E = 0>
-void launch(const TileProductView& v) {
+bool few(const TileProductView& v) { return v.block == 1 && v.entries == TileProductView::few_entries; }
+
+template <class Kernel>
+void allow_shared(Kernel kernel, std::size_t bytes) {
+  if (bytes <= shared_bytes) return;
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tile_product::most_shared_bytes),
+             "cudaFuncSetAttribute");
+}
+
+template <class Sum, bool Window>
+void launch_plain(const TileProductView& v) {
   const SharedPlan plan(v);
-  if (plan.bytes > most_shared_bytes) {
+  if (plan.bytes > tile_product::most_shared_bytes) {
     throw Error(ErrorCode::bad_argument, "a product in tile order on a GPU: the stencil has too many entries");
   }
-  if (plan.bytes > shared_bytes) {
-    check_cuda(
-        cudaFuncSetAttribute(rows_kernel<B, Sum, Window, E>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared_bytes),
-        "cudaFuncSetAttribute");
-  }
-  const int levels = Window ? v.window.levels : far_levels;
-  const dim3 blocks(static_cast<unsigned>((v.longest + levels - 1) / levels),
-                    static_cast<unsigned>(std::min(v.vector.tiles.count, most_blocks_y)));
-  rows_kernel<B, Sum, Window, E><<<blocks, static_cast<unsigned>(plan.threads), plan.bytes>>>(v, plan, levels);
+  allow_shared(rows_kernel<Sum, Window>, plan.bytes);
+  rows_kernel<Sum, Window>
+      <<<static_cast<unsigned>(v.stretch_count), static_cast<unsigned>(plan.threads), plan.bytes>>>(v, plan);
+}
+
+template <class Sum, int B, int E = 0>
+void launch(const TileProductView& v) {
+  const tile_product::StreamPlan plan(v, tile_product::batch<B>, E > 0);
+  if (!plan.fits()) return launch_plain<Sum, true>(v);
+  const auto kernel = tile_product::streamed_rows_kernel<B, Sum, E>;
+  allow_shared(kernel, plan.bytes);
+  kernel<<<static_cast<unsigned>(v.stretch_count), static_cast<unsigned>((plan.warps + 1) * warp), plan.bytes>>>(v, plan);
 }
 
 template <class Sum>
 void rows(int device, const TileProductView& v) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   switch (v.window.levels > 0 ? v.block : 0) {
-    case 0: launch<Sum, 0, false>(v); break;
-    case 1: v.entries == star7_entries ? launch<Sum, 1, true, star7_entries>(v) : launch<Sum, 1>(v); break;
+    case 0: launch_plain<Sum, false>(v); break;
+    case 1: few(v) ? launch<Sum, 1, TileProductView::few_entries>(v) : launch<Sum, 1>(v); break;
     case 2: launch<Sum, 2>(v); break;
     case 3: launch<Sum, 3>(v); break;
     case 4: launch<Sum, 4>(v); break;
@@ -166,9 +160,15 @@ void rows(int device, const TileProductView& v) {
     case 6: launch<Sum, 6>(v); break;
     case 7: launch<Sum, 7>(v); break;
     case 8: launch<Sum, 8>(v); break;
-    default: launch<Sum, 0>(v);
+    default: launch_plain<Sum, true>(v);
   }
   check_cuda(cudaGetLastError(), "the product in tile order");
+}
+
+/// None where the plain kernel multiplies.
+std::int64_t parts(const TileProductView& v) {
+  if (v.window.levels == 0 || v.block > 8) return 0;
+  return tile_product::StreamPlan(v, tile_product::batch_of(v.block), few(v)).fits() ? v.stretch_count : 0;
 }
 
 void line_zeros(int device, const LayoutView& vector, std::int64_t runs, unsigned* line_zero) {
@@ -194,6 +194,8 @@ void entry(int device, const TileProductView& from, int number, double padding, 
 const TileProductKernels* tile_product_kernels() {
   static const TileProductKernels table{line_zeros,
                                         rows<tile_product::PlainSum>,
+                                        rows<tile_product::DottedSum>,
+                                        parts,
                                         rows<tile_product::CarefulSum>,
                                         rows<tile_product::SizeSum>,
                                         rows<tile_product::AddedSum>,

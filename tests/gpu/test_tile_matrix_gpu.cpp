@@ -104,6 +104,36 @@ TEST_F(TileMatrixGpu, HasTheBitsOfTheHostForNeighboursFarOff) {
   }
 }
 
+// The sum is that of the rows themselves, and a repeat gives its bits.
+TEST_F(TileMatrixGpu, GivesXTimesAxWithTheProduct) {
+  for (const auto& [name, dof] : {std::pair{"star7", 1}, {"star5", 1}, {"box27", 1}, {"diamond25", 2}, {"star13", 5}}) {
+    const auto A = problems::random({19, 41, 37}, stencils::named(name), dof, 3);
+    const TileMatrix tiles(A, 0, Device::cuda());
+    const V x = kept(tiles, waves(A.rows(), 0.7));
+    V y(tiles.kept_size(), 0.0, Device::cuda()), again = y.clone();
+    tiles.apply(x, again);
+    ASSERT_GT(tiles.dot_parts(), 0);
+    V parts(tiles.dot_parts(), std::nan(""), Device::cuda()), repeated = parts.clone();
+    tiles.apply_and_dot(x, y, parts.data());
+    tiles.apply_and_dot(x, y, repeated.data());
+    expect_equal(y.to(Device::host()), again.to(Device::host()), name);
+    expect_equal(repeated.to(Device::host()), parts.to(Device::host()), name);
+    double found = 0, want = 0, size = 0;
+    for (const double part : parts.to(Device::host())) found += part;
+    const V host_x = natural(tiles, x), host_y = natural(tiles, y);
+    for (std::int64_t i = 0; i < host_x.size(); ++i) {
+      want += host_x[i] * host_y[i];
+      size += std::abs(host_x[i] * host_y[i]);
+    }
+    EXPECT_NEAR(found, want, 1e-13 * size) << name;
+  }
+}
+
+// Blocks that have no kernel of their own give no sum.
+TEST_F(TileMatrixGpu, SaysWhereItGivesNoSum) {
+  EXPECT_EQ(TileMatrix(problems::random({5, 6, 7}, stencils::star7(), 9, 3), 0, Device::cuda()).dot_parts(), 0);
+}
+
 /// z = M⁻¹ r on both sides; exact in FP64, and with `stored` as near as its digits.
 void expect_same_ilu(const Grid& grid, const Stencil& stencil, int dof, const IluOptions& options, bool positive) {
   const auto A = positive ? problems::poisson(grid, stencil) : problems::random(grid, stencil, dof, 7);
