@@ -8,6 +8,7 @@
 #include "bench/measure/device_measure.hpp"
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/matrix/dotted_product.hpp"
 #include "echelon/sweep/queued_triangles.hpp"
 
 namespace echelon::bench {
@@ -41,13 +42,18 @@ class Stopwatch {
   std::size_t used_ = 0;
 };
 
-class TimedOperator final : public Operator<double> {
+class TimedOperator final : public Operator<double>, public DottedProduct {
  public:
   using V = Vector<double>;
-  TimedOperator(const Operator<double>& of, Stopwatch& watch) : of_(of), watch_(watch) {}
+  TimedOperator(const Operator<double>& of, Stopwatch& watch)
+      : of_(of), dotted_(dynamic_cast<const DottedProduct*>(&of)), watch_(watch) {}
   std::int64_t rows() const override { return of_.rows(); }
   void apply(const V& x, V& y) const override {
     watch_.time([&] { of_.apply(x, y); });
+  }
+  std::int64_t dot_parts() const override { return dotted_ ? dotted_->dot_parts() : 0; }
+  void apply_and_dot(const V& x, V& y, double* parts) const override {
+    watch_.time([&] { dotted_->apply_and_dot(x, y, parts); });
   }
   void residual(const V& b, const V& x, V& r) const override {
     watch_.time([&] { of_.residual(b, x, r); });
@@ -64,6 +70,7 @@ class TimedOperator final : public Operator<double> {
 
  private:
   const Operator<double>& of_;
+  const DottedProduct* dotted_;
   Stopwatch& watch_;
 };
 

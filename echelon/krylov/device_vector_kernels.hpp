@@ -72,6 +72,8 @@ struct DeviceEisenstatKernels {
 /// As in vector_kernels.hpp, on whole vectors; what is returned there is in `totals` here.
 struct DeviceVectorKernels {
   void (*dot)(const DeviceSums& at, const double* x, const double* y);
+  /// The sum of `count` numbers on the device.
+  void (*add_parts)(const DeviceSums& at, const double* parts, std::int64_t count);
   void (*dot_and_square)(const DeviceSums& at, const double* x, const double* y);
   void (*scaled_square)(const DeviceSums& at, double a, const double* x);
   void (*axpy)(const DeviceSums& at, double a, const double* x, double* y);

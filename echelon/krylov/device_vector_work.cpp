@@ -50,6 +50,10 @@ void QueuedSums::dot(const Vector<double>& x, const Vector<double>& y, int slot)
   work_.run().dot(into(slot), x.data(), y.data());
 }
 
+void QueuedSums::add_parts(const Array<double>& parts, int slot) const {
+  work_.run().add_parts(into(slot), parts.data(), parts.size());
+}
+
 void QueuedSums::xpay(const Vector<double>& x, Quotient a, Vector<double>& y) const {
   work_.run().xpay(work_.at(), x.data(), scalar(a), y.data());
 }

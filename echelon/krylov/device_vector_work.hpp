@@ -42,6 +42,8 @@ class QueuedSums {
     int over, under;
   };
   void dot(const Vector<double>& x, const Vector<double>& y, int slot) const;
+  /// The sum of numbers that lie on the device.
+  void add_parts(const Array<double>& parts, int slot) const;
   /// y ← x + a y
   void xpay(const Vector<double>& x, Quotient a, Vector<double>& y) const;
   /// r ← r − a q, and r·r; r stays unless both numbers of a are positive and finite.

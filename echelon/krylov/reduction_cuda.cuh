@@ -125,17 +125,17 @@ static __global__ void __launch_bounds__(finish_threads)
   if (kept) kept[blockIdx.x] = value;
 }
 
-/// Adds the parts of `sums` sums into at.totals.
-inline void finish(const DeviceSums& at, int sums) {
-  const std::int64_t parts = blocks_of(at.n);
+/// Adds the `parts` parts of each of `sums` sums into at.totals.
+inline void add_parts(const DeviceSums& at, const double* partial, std::int64_t parts, int sums) {
   if (parts > std::int64_t{largest_group} * finish_threads) {
     throw Error(ErrorCode::bad_argument, "vectors of more than 2^32 elements on a GPU");
   }
   int group = 1;
   while (std::int64_t{group} * finish_threads < parts) group = group < 8 ? 2 * group : largest_group;
-  finish_kernel<<<static_cast<unsigned>(sums), finish_threads>>>(at.partial, static_cast<int>(parts), group, at.totals,
+  finish_kernel<<<static_cast<unsigned>(sums), finish_threads>>>(partial, static_cast<int>(parts), group, at.totals,
                                                                  at.kept);
 }
+inline void finish(const DeviceSums& at, int sums) { add_parts(at, at.partial, blocks_of(at.n), sums); }
 
 inline void select(const DeviceSums& at) { check_cuda(cudaSetDevice(at.device), "cudaSetDevice"); }
 

@@ -12,6 +12,7 @@
 #include "echelon/base/transfers.hpp"
 #include "echelon/krylov/krylov.hpp"
 #include "echelon/krylov/vector_ops.hpp"
+#include "echelon/matrix/dotted_product.hpp"
 #include "echelon/report/timer.hpp"
 #include "echelon/sweep/queued_triangles.hpp"
 #include "echelon/sweep/shared_triangles.hpp"
@@ -56,6 +57,8 @@ class SolveFrame {
   void assign(V& v, const V& natural) const;
   /// q = A p.
   void multiply(const V& p, V& q);
+  /// A as a product that gives p·q as well; null where it is none.
+  const DottedProduct* dotted_product() const { return dynamic_cast<const DottedProduct*>(&A_); }
   /// z = M⁻¹ r, kept out of the null space.
   void precondition(const V& r, V& z);
   /// A and M together, where they share their triangles and nothing else (null space, communicator) comes between. When

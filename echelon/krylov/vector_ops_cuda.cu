@@ -4,6 +4,7 @@
 #include "echelon/krylov/device_scalar_cuda.cuh"
 #include "echelon/krylov/map_cuda.cuh"
 #include "echelon/krylov/reduction_cuda.cuh"
+#include "echelon/matrix/dotted_product.hpp"
 
 namespace echelon {
 namespace {
@@ -174,6 +175,12 @@ struct BicgstabDirection {
 };
 
 void dot(const DeviceSums& at, const double* x, const double* y) { reduce(at, Dot{x, y}, "dot"); }
+void add_parts(const DeviceSums& at, const double* parts, std::int64_t count) {
+  static_assert(std::int64_t{device::largest_group} * device::finish_threads >= DottedProduct::most_parts);
+  device::select(at);
+  device::add_parts(at, parts, count, 1);
+  check_cuda(cudaGetLastError(), "add_parts");
+}
 void dot_and_square(const DeviceSums& at, const double* x, const double* y) {
   reduce(at, DotAndSquare{x, y}, "dot_and_square");
 }
@@ -232,6 +239,7 @@ void release_mark(void* mark) { cudaEventDestroy(static_cast<cudaEvent_t>(mark))
 
 const DeviceVectorKernels* device_vector_kernels() {
   static const DeviceVectorKernels table{dot,
+                                         add_parts,
                                          dot_and_square,
                                          scaled_square,
                                          axpy,
