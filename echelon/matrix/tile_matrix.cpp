@@ -320,6 +320,8 @@ std::int64_t TileMatrix::dot_parts() const {
 }
 
 void TileMatrix::apply_and_dot(const V& x, V& y, double* parts) const {
+  if (dot_parts() == 0)
+    throw Error(ErrorCode::bad_argument, "x·Ax with the product in tile order: this one does not give it");
   TileProductView v = view(x, y);
   v.parts = parts;
   kernels().product_and_dot(device().index, v);
