@@ -14,8 +14,8 @@ namespace {
 
 /// Beside the frame's: its residual is the recurrence's too, until `check` writes b − A x there.
 constexpr std::int64_t own_vectors = 3;
-/// On a GPU Eisenstat's form keeps two diagonals besides.
-constexpr std::int64_t queued_diagonals = 2;
+/// On a GPU x lags behind, so directions are kept; Eisenstat's form keeps two diagonals besides.
+constexpr std::int64_t queued_directions = LaggingSteps::most - 1, queued_diagonals = 2;
 /// In exact arithmetic n iterations suffice, and until then the residual owes no progress.
 constexpr std::int64_t shortest_window = 500, longest_window = 20000;
 
@@ -72,8 +72,9 @@ void end_not_positive(SolveFrame& s, bool preconditioner, double value) {
 Report cg(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
           const KrylovOptions& options) {
   require_right_side("cg", options);
-  const std::int64_t diagonals = A.device().is_host() || options.cg_form == CgForm::plain ? 0 : queued_diagonals;
-  SolveFrame s("cg", A, b, x, M, options, 1, (own_vectors + diagonals) * A.kept_size() * 8);
+  const std::int64_t diagonals = options.cg_form == CgForm::plain ? 0 : queued_diagonals;
+  const std::int64_t vectors = own_vectors + (A.device().is_host() ? 0 : queued_directions + diagonals);
+  SolveFrame s("cg", A, b, x, M, options, 1, vectors * A.kept_size() * 8);
   s.stagnation_window = std::clamp(2 * s.n, shortest_window, longest_window);
   s.report.cg_form = "plain";
   if (s.ended()) return s.finish();

@@ -1,43 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plain CG (cg.cpp) on a GPU: α and β are quotients that never leave it, so an iteration is queued whole, and M⁻¹r of the
 // next one behind it before the host looks at ρ, p'Ap and r'r. The same iterates as by cg.cpp's loop; where that would stop
-// before x and r change, the GPU leaves them unchanged. x follows an iteration later, with the new direction, which reads p
-// anyway, and p'Ap comes with the product where that can (DottedProduct): 80 bytes a row of vector work instead of 104;
-// whoever looks at x has it settled first. The M⁻¹r in advance is lost when the iteration was the last one, so it is left
-// out when the residual, falling as it did, would arrive.
+// before x and r change, the GPU leaves them unchanged. x follows some iterations later, by four steps at once, and p'Ap
+// comes with the product where that can (DottedProduct): 74 bytes a row of vector work instead of 104; whoever looks at x
+// has it settled first. The M⁻¹r in advance is lost when the iteration was the last one, so it is left out when the
+// residual, falling as it did, would arrive.
+#include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "echelon/krylov/cg_forms.hpp"
 
 namespace echelon {
 namespace {
 
-/// Slots of an iteration; two iterations take turns.
+/// Slots of an iteration; as many iterations take turns as have steps that x may not have taken, and one more.
 enum Slot { rho, curvature, square, slots };
+constexpr int most_lagging = LaggingSteps::most, turns = most_lagging + 1;
 
 class QueuedCg {
  public:
   explicit QueuedCg(SolveFrame& frame)
       : s(frame),
-        sums(*frame.ops.on_gpu(), 2 * slots),
+        sums(*frame.ops.on_gpu(), turns * slots),
         r(frame.residual),
         z(frame.vector()),
-        p(frame.vector()),
         q(frame.vector()),
         dotted(frame.dotted_product()),
-        parts(dotted ? dotted->dot_parts() : 0, frame.device()) {}
+        parts(dotted ? dotted->dot_parts() : 0, frame.device()) {
+    for (auto& one : directions) one = frame.vector();
+  }
 
   void run() {
     prepare();
     while (!s.ended() && !s.at_limit()) {
       queue_iteration();
       sums.set_mark();
-      turn = 1 - turn;
+      turn = next(turn);
       const bool ahead = !s.seems_converged(expected);
       if (ahead) prepare();
       sums.await_mark(slots);
-      const double norm = judge(slots * (1 - turn));
+      const double norm = judge(slots * before(turn));
       // The backward error is watched by ‖x‖.
       if (s.ended() || s.options.nrbe > 0) settle();
       if (s.ended() || !s.count(norm)) break;
@@ -56,9 +60,11 @@ class QueuedCg {
   }
 
  private:
-  int slot(Slot which, int of) const { return slots * of + which; }
+  static int next(int of) { return (of + 1) % turns; }
+  static int before(int of) { return (of + turns - 1) % turns; }
+  static int slot(Slot which, int of) { return slots * of + which; }
   /// α
-  QueuedSums::Quotient step_of(int of) const { return {slot(rho, of), slot(curvature, of)}; }
+  static QueuedSums::Quotient step_of(int of) { return {slot(rho, of), slot(curvature, of)}; }
 
   /// z = M⁻¹r and ρ = r'z of the iteration to come.
   void prepare() {
@@ -67,13 +73,17 @@ class QueuedCg {
   }
 
   void queue_iteration() {
-    const QueuedSums::Quotient beta{slot(rho, turn), slot(rho, 1 - turn)};
+    const QueuedSums::Quotient beta{slot(rho, turn), slot(rho, before(turn))};
+    const auto& last_p = directions[now];
+    now = (now + 1) % most_lagging;
+    auto& p = directions[now];
     if (first) {
       p.copy_from(z);
-    } else if (x_lags) {
-      sums.cg_direction({step_of(1 - turn), beta}, z, p, s.x);
+    } else if (lagging.size() < most_lagging) {
+      sums.cg_direction(beta, z, last_p, p);
     } else {
-      sums.xpay(z, beta, p);
+      sums.cg_direction(beta, z, p, lagging, s.x);
+      lagging.clear();
     }
     first = false;
     if (parts.size() > 0) {
@@ -84,13 +94,13 @@ class QueuedCg {
       sums.dot(p, q, slot(curvature, turn));
     }
     sums.cg_residual(step_of(turn), q, r, slot(square, turn));
-    x_lags = true;
+    lagging.push_back({step_of(turn), p.data()});
   }
 
-  /// x of the last iteration, whose p is still there.
+  /// x of the last iteration; the directions are still there.
   void settle() {
-    if (x_lags) sums.cg_solution(step_of(1 - turn), p, s.x);
-    x_lags = false;
+    if (!lagging.empty()) sums.cg_solution(lagging, s.x);
+    lagging.clear();
   }
 
   /// The residual norm, or the end, from the sums that begin at `at`.
@@ -100,7 +110,7 @@ class QueuedCg {
     } else if (sums[at + rho] <= 0) {
       end_not_positive(s, true, sums[at + rho]);
     } else if (!std::isfinite(sums[at + curvature])) {
-      s.end_nonfinite({{"p", &p}, {"A p", &q}}, "p'Ap");
+      s.end_nonfinite({{"p", &directions[now]}, {"A p", &q}}, "p'Ap");
     } else if (sums[at + curvature] <= 0) {
       end_not_positive(s, false, sums[at + curvature]);
     } else {
@@ -112,11 +122,14 @@ class QueuedCg {
   SolveFrame& s;
   QueuedSums sums;
   Vector<double>& r;
-  Vector<double> z, p, q;
+  Vector<double> z, q;
   const DottedProduct* dotted;
   Array<double> parts;  // of p'Ap; empty where the product gives none
+  std::array<Vector<double>, most_lagging> directions;
+  std::vector<QueuedSums::LaggingStep> lagging;  // along some of them
+  std::size_t now = 0;                           // the last direction
   int turn = 0;
-  bool first = true, x_lags = false;
+  bool first = true;
   double last = 0, expected = std::numeric_limits<double>::infinity();
 };
 

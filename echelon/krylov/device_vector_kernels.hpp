@@ -26,11 +26,19 @@ struct DeviceScalar {
   const double* under = nullptr;
 };
 
-/// Between two iterations of CG.
+/// Steps that x has not taken yet, in their order: x ← x + Σ alpha d. Taken several at once they move fewer bytes.
+struct LaggingSteps {
+  static constexpr int most = 4;
+  int count = 0;
+  DeviceScalar alpha[most];
+  const double* d[most];
+};
+
+/// Between two iterations of CG: p_next ← z + beta p, where p_next may be p or a lagging direction.
 struct CgTurn {
-  DeviceScalar alpha, beta;
-  const double* z;
-  double *p, *x;
+  DeviceScalar beta;
+  const double *z, *p;
+  double* p_next;
 };
 
 template <class T>
@@ -55,7 +63,7 @@ struct EisenstatImage {
 };
 struct EisenstatUpdate {
   const double *inverse, *t, *y;
-  double *x, *g;
+  double* g;
 };
 
 struct DeviceEisenstatKernels {
@@ -63,8 +71,11 @@ struct DeviceEisenstatKernels {
   void (*weighted_square)(const DeviceSums& at, const double* inverse, const double* g);
   /// y ← p − excess t; t·(p + y), which is t'A t when A is symmetric
   void (*right_side)(const DeviceSums& at, const EisenstatImage& image);
-  /// x ← x + alpha t, g ← g − alpha (D t + y); g'D⁻¹g. x and g stay unless alpha is a positive number over a positive one.
+  /// g ← g − alpha (D t + y); g'D⁻¹g. g stays unless alpha is a positive number over a positive one.
   void (*update)(const DeviceSums& at, DeviceScalar alpha, const EisenstatUpdate& to);
+  /// The same; before it x takes the steps, all but one of the most there can be, and then its own, if that may be taken.
+  void (*update_all)(const DeviceSums& at, DeviceScalar alpha, const EisenstatUpdate& to, const LaggingSteps& steps,
+                     double* x);
   /// diagonal ← 2 / inverse − diagonal
   void (*excess)(const DeviceSums& at, const double* inverse, double* diagonal);
 };
@@ -80,10 +91,13 @@ struct DeviceVectorKernels {
   void (*xpay)(const DeviceSums& at, const double* x, DeviceScalar a, double* y);
   /// With a quotient that is not a positive number over a positive number x and r stay as they are.
   void (*cg_update)(const DeviceSums& at, DeviceScalar a, const double* p, const double* q, double* x, double* r);
-  /// The same in parts: r, with r·r; x behind it, or with the next direction: x ← x + alpha p, p ← z + beta p.
+  /// The same in parts: r, with r·r.
   void (*cg_residual)(const DeviceSums& at, DeviceScalar a, const double* q, double* r);
-  void (*cg_solution)(const DeviceSums& at, DeviceScalar a, const double* p, double* x);
+  /// x takes the steps that are a positive number over a positive one.
+  void (*cg_solution)(const DeviceSums& at, const LaggingSteps& steps, double* x);
   void (*cg_direction)(const DeviceSums& at, const CgTurn& turn);
+  /// The same; before it x takes the steps, as many as there can be, the last one along p.
+  void (*cg_direction_all)(const DeviceSums& at, const CgTurn& turn, const LaggingSteps& steps, double* x);
   void (*bicgstab_direction)(const DeviceSums& at, double beta, double omega, const double* r, const double* v, double* p);
   void (*bicgstab_update)(const DeviceSums& at, const BicgstabStep& step);
   DeviceBasisTable basis;

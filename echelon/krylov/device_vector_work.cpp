@@ -62,12 +62,19 @@ void QueuedSums::cg_residual(Quotient a, const Vector<double>& q, Vector<double>
   work_.run().cg_residual(into(slot), scalar(a), q.data(), r.data());
 }
 
-void QueuedSums::cg_solution(Quotient a, const Vector<double>& p, Vector<double>& x) const {
-  work_.run().cg_solution(work_.at(), scalar(a), p.data(), x.data());
+void QueuedSums::cg_solution(Lagging steps, Vector<double>& x) const {
+  work_.run().cg_solution(work_.at(), on_device(steps), x.data());
 }
 
-void QueuedSums::cg_direction(const Turn& turn, const Vector<double>& z, Vector<double>& p, Vector<double>& x) const {
-  work_.run().cg_direction(work_.at(), {scalar(turn.alpha), scalar(turn.beta), z.data(), p.data(), x.data()});
+void QueuedSums::cg_direction(Quotient beta, const Vector<double>& z, const Vector<double>& p,
+                              Vector<double>& p_next) const {
+  work_.run().cg_direction(work_.at(), {scalar(beta), z.data(), p.data(), p_next.data()});
+}
+
+void QueuedSums::cg_direction(Quotient beta, const Vector<double>& z, Vector<double>& p_next, Lagging steps,
+                              Vector<double>& x) const {
+  work_.run().cg_direction_all(work_.at(), {scalar(beta), z.data(), steps.back().direction, p_next.data()}, on_device(steps),
+                               x.data());
 }
 
 void QueuedSums::weighted_square(const Vector<double>& inverse, const Vector<double>& g, int slot) const {
@@ -84,6 +91,20 @@ void QueuedSums::eisenstat_right_side(const EisenstatImage& image, int slot) con
 
 void QueuedSums::eisenstat_update(Quotient alpha, const EisenstatUpdate& to, int slot) const {
   work_.run().eisenstat.update(into(slot), scalar(alpha), to);
+}
+
+void QueuedSums::eisenstat_update(Quotient alpha, const EisenstatUpdate& to, Lagging steps, Vector<double>& x,
+                                  int slot) const {
+  work_.run().eisenstat.update_all(into(slot), scalar(alpha), to, on_device(steps), x.data());
+}
+
+LaggingSteps QueuedSums::on_device(Lagging steps) const {
+  LaggingSteps list;
+  for (const LaggingStep& step : steps) {
+    list.alpha[list.count] = scalar(step.alpha);
+    list.d[list.count++] = step.direction;
+  }
+  return list;
 }
 
 DeviceScalar QueuedSums::scalar(Quotient a) const { return {0, kept_.data() + a.over, kept_.data() + a.under}; }

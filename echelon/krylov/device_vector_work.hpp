@@ -48,13 +48,19 @@ class QueuedSums {
   void xpay(const Vector<double>& x, Quotient a, Vector<double>& y) const;
   /// r ← r − a q, and r·r; r stays unless both numbers of a are positive and finite.
   void cg_residual(Quotient a, const Vector<double>& q, Vector<double>& r, int slot) const;
-  /// x ← x + a p; x stays unless both numbers of a are positive and finite.
-  void cg_solution(Quotient a, const Vector<double>& p, Vector<double>& x) const;
-  struct Turn {
-    Quotient alpha, beta;
+
+  /// A step that x has not taken yet: x ← x + alpha direction.
+  struct LaggingStep {
+    Quotient alpha;
+    const double* direction;
   };
-  /// x ← x + alpha p and then p ← z + beta p.
-  void cg_direction(const Turn& turn, const Vector<double>& z, Vector<double>& p, Vector<double>& x) const;
+  using Lagging = std::span<const LaggingStep>;
+  /// x takes the steps, in their order, but for those whose numbers are not both positive and finite.
+  void cg_solution(Lagging steps, Vector<double>& x) const;
+  /// p_next ← z + beta p
+  void cg_direction(Quotient beta, const Vector<double>& z, const Vector<double>& p, Vector<double>& p_next) const;
+  /// The same; before it x takes the LaggingSteps::most steps, the last one along p. One of them may be along p_next.
+  void cg_direction(Quotient beta, const Vector<double>& z, Vector<double>& p_next, Lagging steps, Vector<double>& x) const;
 
   /// g'D⁻¹g
   void weighted_square(const Vector<double>& inverse, const Vector<double>& g, int slot) const;
@@ -63,6 +69,8 @@ class QueuedSums {
   /// What stands between the sweeps of Eisenstat's form (device_vector_kernels.hpp).
   void eisenstat_right_side(const EisenstatImage& image, int slot) const;
   void eisenstat_update(Quotient alpha, const EisenstatUpdate& to, int slot) const;
+  /// The same; before it x takes the LaggingSteps::most − 1 steps, and then its own.
+  void eisenstat_update(Quotient alpha, const EisenstatUpdate& to, Lagging steps, Vector<double>& x, int slot) const;
 
   void set_mark() const;
   /// Until all before the mark is done; `scalars` is how many slots will be read.
@@ -72,6 +80,7 @@ class QueuedSums {
  private:
   DeviceSums into(int slot) const;
   DeviceScalar scalar(Quotient a) const;
+  LaggingSteps on_device(Lagging steps) const;
 
   const DeviceVectorWork& work_;
   std::unique_ptr<double, void (*)(double*)> totals_;

@@ -77,6 +77,16 @@ __device__ __forceinline__ void fold(double (&sum)[Sums], std::int64_t n, unsign
   }
 }
 
+/// Of a work that loads much, fewer: it says so by `together`.
+template <class Work>
+constexpr int together_of() {
+  if constexpr (requires { Work::together; }) {
+    return Work::together;
+  } else {
+    return elements_together;
+  }
+}
+
 /// Work has `sums`, Loaded, start() for what all elements share, load(i) and use(i, loaded, shared, sum).
 template <class Work>
 __global__ void __launch_bounds__(reduce_threads)
@@ -84,14 +94,15 @@ __global__ void __launch_bounds__(reduce_threads)
   const auto shared = work.start();
   const ChunkOfWarp chunk(n, blockIdx.x);
   constexpr std::int64_t lanes = warp_lanes;
+  constexpr int together = together_of<Work>();
   double sum[Work::sums] = {};
   std::int64_t i = chunk.begin + threadIdx.x % warp_lanes;
-  for (; i + (elements_together - 1) * lanes < chunk.end; i += elements_together * lanes) {
-    typename Work::Loaded in[elements_together];
+  for (; i + (together - 1) * lanes < chunk.end; i += together * lanes) {
+    typename Work::Loaded in[together];
 #pragma unroll
-    for (int k = 0; k < elements_together; ++k) in[k] = work.load(i + k * lanes);
+    for (int k = 0; k < together; ++k) in[k] = work.load(i + k * lanes);
 #pragma unroll
-    for (int k = 0; k < elements_together; ++k) work.use(i + k * lanes, in[k], shared, sum);
+    for (int k = 0; k < together; ++k) work.use(i + k * lanes, in[k], shared, sum);
   }
   for (; i < chunk.end; i += lanes) work.use(i, work.load(i), shared, sum);
   fold(sum, n, blockIdx.x, gridDim.x, partial);

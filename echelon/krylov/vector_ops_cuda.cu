@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of device_vector_kernels.hpp; what works on a basis is in basis_kernels_cuda.cu.
-// Bytes an element: dot 16, axpy 24, cg_update 48, cg_residual 24, cg_direction 40.
+// Bytes an element: dot 16, axpy 24, cg_update 48, cg_residual 24, cg_direction 24, with four steps of x 64.
 #include "echelon/krylov/device_scalar_cuda.cuh"
 #include "echelon/krylov/map_cuda.cuh"
 #include "echelon/krylov/reduction_cuda.cuh"
@@ -134,30 +134,80 @@ struct Xpay {
 };
 
 struct CgSolution {
-  DeviceScalar a;
-  const double* p;
+  LaggingSteps steps;
   double* x;
-  using Loaded = Dot::Loaded;
-  __device__ Step start() const { return device::step_of(a); }
-  __device__ Loaded load(std::int64_t i) const { return {p[i], x[i]}; }
-  __device__ void use(std::int64_t i, const Loaded& in, const Step& by) const {
-    if (by.valid) x[i] = fma(by.alpha, in.x, in.y);
+  struct Loaded {
+    double d[LaggingSteps::most], x;
+  };
+  struct Shared {
+    Step by[LaggingSteps::most];
+  };
+  __device__ Shared start() const {
+    Shared shared;
+#pragma unroll
+    for (int k = 0; k < LaggingSteps::most; ++k) {
+      shared.by[k] = k < steps.count ? device::step_of(steps.alpha[k]) : Step{0, false};
+    }
+    return shared;
+  }
+  __device__ Loaded load(std::int64_t i) const {
+    Loaded in;
+#pragma unroll
+    for (int k = 0; k < LaggingSteps::most; ++k) in.d[k] = k < steps.count ? steps.d[k][i] : 0.0;
+    in.x = x[i];
+    return in;
+  }
+  __device__ void use(std::int64_t i, const Loaded& in, const Shared& shared) const {
+    double sum = in.x;
+#pragma unroll
+    for (int k = 0; k < LaggingSteps::most; ++k) {
+      if (shared.by[k].valid) sum = fma(shared.by[k].alpha, in.d[k], sum);
+    }
+    x[i] = sum;
   }
 };
 
 struct CgDirection {
   CgTurn turn;
+  using Loaded = Dot::Loaded;
+  __device__ double start() const { return value_of(turn.beta); }
+  __device__ Loaded load(std::int64_t i) const { return {turn.z[i], turn.p[i]}; }
+  __device__ void use(std::int64_t i, const Loaded& in, double beta) const { turn.p_next[i] = fma(beta, in.y, in.x); }
+};
+
+/// With as many steps as there can be; the last one's direction is p.
+struct CgDirectionAll {
+  static constexpr int steps_count = LaggingSteps::most;
+  CgTurn turn;
+  LaggingSteps steps;
+  double* x;
   struct Loaded {
-    double z, p, x;
+    double z, x, d[steps_count];
   };
   struct Shared {
-    double alpha, beta;
+    double beta, alpha[steps_count];
   };
-  __device__ Shared start() const { return {value_of(turn.alpha), value_of(turn.beta)}; }
-  __device__ Loaded load(std::int64_t i) const { return {turn.z[i], turn.p[i], turn.x[i]}; }
+  __device__ Shared start() const {
+    Shared by;
+    by.beta = value_of(turn.beta);
+#pragma unroll
+    for (int k = 0; k < steps_count; ++k) by.alpha[k] = value_of(steps.alpha[k]);
+    return by;
+  }
+  __device__ Loaded load(std::int64_t i) const {
+    Loaded in;
+    in.z = turn.z[i];
+    in.x = x[i];
+#pragma unroll
+    for (int k = 0; k < steps_count; ++k) in.d[k] = steps.d[k][i];
+    return in;
+  }
   __device__ void use(std::int64_t i, const Loaded& in, const Shared& by) const {
-    turn.x[i] = fma(by.alpha, in.p, in.x);
-    turn.p[i] = fma(by.beta, in.p, in.z);
+    double sum = in.x;
+#pragma unroll
+    for (int k = 0; k < steps_count; ++k) sum = fma(by.alpha[k], in.d[k], sum);
+    x[i] = sum;
+    turn.p_next[i] = fma(by.beta, in.d[steps_count - 1], in.z);
   }
 };
 
@@ -193,10 +243,13 @@ void cg_update(const DeviceSums& at, DeviceScalar a, const double* p, const doub
 void cg_residual(const DeviceSums& at, DeviceScalar a, const double* q, double* r) {
   reduce(at, CgResidual{a, q, r}, "cg_residual");
 }
-void cg_solution(const DeviceSums& at, DeviceScalar a, const double* p, double* x) {
-  map(at, CgSolution{a, p, x}, "cg_solution");
+void cg_solution(const DeviceSums& at, const LaggingSteps& steps, double* x) {
+  map(at, CgSolution{steps, x}, "cg_solution");
 }
 void cg_direction(const DeviceSums& at, const CgTurn& turn) { map(at, CgDirection{turn}, "cg_direction"); }
+void cg_direction_all(const DeviceSums& at, const CgTurn& turn, const LaggingSteps& steps, double* x) {
+  map(at, CgDirectionAll{turn, steps, x}, "cg_direction_all");
+}
 void bicgstab_direction(const DeviceSums& at, double beta, double omega, const double* r, const double* v, double* p) {
   map(at, BicgstabDirection{beta, omega, r, v, p}, "bicgstab_direction");
 }
@@ -248,6 +301,7 @@ const DeviceVectorKernels* device_vector_kernels() {
                                          cg_residual,
                                          cg_solution,
                                          cg_direction,
+                                         cg_direction_all,
                                          bicgstab_direction,
                                          bicgstab_update,
                                          device_basis_kernels(),
