@@ -9,6 +9,7 @@
 #include "echelon/factor/row_factor_columns.cuh"
 #include "echelon/factor/row_factor_met.cuh"
 #include "echelon/factor/row_factor_scalar.cuh"
+#include "echelon/factor/row_factor_warp.cuh"
 #include "echelon/factor/row_meets.cuh"
 #include "echelon/factor/row_prepare.cuh"
 
@@ -41,20 +42,26 @@ Chosen scalar_rows() {
   return {scalar_row_factor_kernel<G, C>, scalar_row_threads, ScalarRowLane<G, C>::rows_a_warp};
 }
 
-template <int G, int E, int C>
+template <int G>
 Chosen met_rows() {
-  return {met_row_factor_kernel<G, E, C>, met_row_threads, MetRowLane<G, E, C>::rows_a_warp};
+  return {met_row_factor_kernel<G>, met_row_threads, MetRowLane<G>::rows_a_warp};
 }
 
-/// Where it is kept how rows meet. Two rows a warp take fewer instructions than one, but a row longer.
-Chosen chosen_met(int stride, bool dealt) {
-  switch (stride) {
-    case 8: return met_rows<8, 1, 4>();
-    case 16: return met_rows<16, 1, 4>();
-    case 32: return dealt ? met_rows<16, 2, 4>() : met_rows<32, 1, 4>();
-    case 64: return met_rows<32, 2, 4>();
-    case 96: return met_rows<32, 3, 4>();
-    default: return met_rows<32, 4, 4>();
+template <int E>
+Chosen warp_rows() {
+  return {warp_row_factor_kernel<E>, warp_row_threads, 1};
+}
+
+/// Where it is kept how rows meet.
+Chosen chosen_met(const RowFactorView& v) {
+  const bool shared = RowMeetsSize::share_warps(v.rows.A.block_rows, v.meets.stride);
+  switch (v.meets.stride) {
+    case 8: return shared ? met_rows<8>() : warp_rows<1>();
+    case 16: return shared ? met_rows<16>() : warp_rows<1>();
+    case 32: return warp_rows<1>();
+    case 64: return warp_rows<2>();
+    case 96: return warp_rows<3>();
+    default: return warp_rows<4>();
   }
 }
 
@@ -95,7 +102,7 @@ Chosen block_rows(bool is_short) {
 }
 
 Chosen chosen(const RowFactorView& v) {
-  if (v.meets.kept()) return chosen_met(v.meets.stride, v.dealt);
+  if (v.meets.kept()) return chosen_met(v);
   if (v.words) return v.longest < 8 ? scalar_rows<8, 4>() : v.longest < 16 ? scalar_rows<16, 8>() : scalar_rows<32, 8>();
   if (const Chosen columns = column_rows(v); columns.kernel) return columns;
   const bool is_short = v.longest <= short_row;
@@ -177,6 +184,9 @@ RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, st
   check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel.kernel, kernel.threads,
                                                            static_cast<std::size_t>(it.shared_bytes)),
              "row factorization: occupancy");
+  // Of few rows that wait for one another none is done sooner because more of them ask.
+  const bool chains = v.meets.kept() && v.tickets && v.rows.A.block_rows < RowMeetsSize::many_rows;
+  if (chains) resident = std::min(resident, 2);
   const std::int64_t rows_a_block = kernel.threads / 32 * kernel.rows_a_warp;
   std::int64_t blocks =
       std::min(std::int64_t{processors} * std::max(resident, 1), (v.rows.A.block_rows + rows_a_block - 1) / rows_a_block);

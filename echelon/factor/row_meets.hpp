@@ -53,10 +53,10 @@ struct RowMeetsSize {
   int block = 1, longest = 1;                             // the diagonal among its entries
   bool same = true;                                       // the factors' rows stand as A's do
 
-  static constexpr int longest_row = 127, short_row = 31;
+  static constexpr int longest_row = 127;
   static constexpr std::int64_t many_rows = 200'000;
-  /// Few short rows are chains, which row_factor_scalar.cuh is through with sooner.
-  bool pay() const { return block == 1 && (longest > short_row || rows >= many_rows); }
+  /// Where rows have so many places. Rows that share a warp take fewer instructions, but each of them longer.
+  static bool share_warps(std::int64_t rows, int stride) { return stride < 32 && rows >= many_rows; }
   /// 8, 16, 32, 64, 96 or 128; 0 when rows are too long or there are too many.
   int stride() const;
   std::int64_t bytes() const;

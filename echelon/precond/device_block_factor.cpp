@@ -56,11 +56,11 @@ DeviceBlockFactor::DeviceBlockFactor(const FactorView<double>& rows, const std::
   preparation_.entries = size.entries_of_A;
   preparation_.numbers = numbers_.data();
   if (!size.eliminates) return;
-  const RowMeetsSize of_meets{n,         size.lower_entries,        size.upper_entries, size.entries_of_A, rows.A.block,
-                              v.longest, !rows.grown && !rows.order};
-  if (of_meets.pay()) meets_ = RowMeets(of_meets, device);
+  meets_ = RowMeets(
+      {n, size.lower_entries, size.upper_entries, size.entries_of_A, rows.A.block, v.longest, !rows.grown && !rows.order},
+      device);
   v.meets = meets_.view();
-  v.dealt = v.meets.kept() && size.scattered;
+  v.dealt = v.meets.kept() && RowMeetsSize::share_warps(n, v.meets.stride) && size.scattered;
   launch_ = row_factor_kernels()->plan(device.index, v, size.mean_entries + 1, size.upper_entries);
   v.first_estimate = n;
   v.first_upper = 2 * n;

@@ -51,14 +51,11 @@ TEST(RowMeets, NothingIsKeptOfBlocksAndWhereIndicesDoNotReach) {
   EXPECT_FALSE(RowMeets(size_of(0, 0, 1), Device::host()).view().kept());
 }
 
-TEST(RowMeets, LongRowsOrManyPay) {
-  EXPECT_FALSE(size_of(1000, 3000, 31).pay());
-  EXPECT_TRUE(size_of(1000, 3000, 32).pay());
-  EXPECT_TRUE(size_of(RowMeetsSize::many_rows, 600'000, 7).pay());
-  EXPECT_FALSE(size_of(RowMeetsSize::many_rows - 1, 600'000, 7).pay());
-  RowMeetsSize blocks = size_of(RowMeetsSize::many_rows, 600'000, 7);
-  blocks.block = 3;
-  EXPECT_FALSE(blocks.pay());
+TEST(RowMeets, ManyShortRowsShareWarps) {
+  EXPECT_TRUE(RowMeetsSize::share_warps(RowMeetsSize::many_rows, 8));
+  EXPECT_TRUE(RowMeetsSize::share_warps(RowMeetsSize::many_rows, 16));
+  EXPECT_FALSE(RowMeetsSize::share_warps(RowMeetsSize::many_rows, 32));
+  EXPECT_FALSE(RowMeetsSize::share_warps(RowMeetsSize::many_rows - 1, 8));
 }
 
 TEST(RowMeets, OneLongRowAmongManyIsNotWorthIt) {

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exact ILU of scalar CSR on a GPU where it is known how rows meet (row_meets.hpp): a warp a row, E entries a lane, the
+// operations of factor/ilu_row.inl in their order. With w the row of A, for k ascending over its lower part:
+//   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w.
+// One place more has y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. Time goes by between a row that is done
+// and one that waits for it, so a step takes as little as it can: w_k goes to all lanes before D_k⁻¹ is there, which all of
+// them load; the words of four steps are asked for at once and again until they come; a row says everything in one store.
+// Words hold a NaN which no row writes until they are there, so nothing is fenced. Bytes a row: as in row_factor_met.cuh.
+#pragma once
+
+#include "echelon/base/cuda_async.cuh"
+#include "echelon/factor/row_factor_judge.cuh"
+
+namespace echelon {
+
+constexpr int warp_row_threads = 128;
+/// Blocks of threads that a processor holds. With fewer registers, what they cannot hold goes to memory.
+constexpr int warp_row_blocks(int entries_a_lane) {
+  return entries_a_lane == 1 ? 7 : entries_a_lane == 2 ? 5 : entries_a_lane == 3 ? 4 : 3;
+}
+
+template <int E>
+class WarpRow {
+ public:
+  __device__ explicit WarpRow(const RowFactorView& view)
+      : v_(view),
+        f_(view.rows),
+        last_(static_cast<unsigned>(view.rows.A.block_rows - 1)),
+        words_(reinterpret_cast<double*>(view.words)),
+        lane_(threadIdx.x % 32) {}
+
+  /// Begins with the row of the next ticket. All lanes; false when there is none.
+  __device__ bool take() {
+    unsigned drawn = 0;
+    if (lane_ == 0) drawn = atomicAdd(&v_.status->ticket, 1u);
+    const unsigned ticket = __shfl_sync(~0u, drawn, 0) + v_.first_ticket;
+    if (ticket > last_) return false;
+    unsigned word = 0;
+    if (lane_ < RowHead::words) word = __ldg(v_.meets.heads + std::int64_t{ticket} * RowHead::words + lane_);
+    i_ = static_cast<std::int32_t>(__shfl_sync(~0u, word, RowHead::row));
+    user_ = static_cast<std::int32_t>(__shfl_sync(~0u, word, RowHead::user));
+    lower_ = __shfl_sync(~0u, word, RowHead::lower);
+    upper_ = __shfl_sync(~0u, word, RowHead::upper);
+    const unsigned of_A = __shfl_sync(~0u, word, RowHead::of_A);
+    const RowHead head = RowHead::unpacked(__shfl_sync(~0u, word, RowHead::counts));
+    below_ = head.below;
+    count_ = head.count;
+    next_places_ = v_.meets.places + RowMeetsView::first_word(i_, lower_) * v_.meets.stride + lane_;
+#pragma unroll
+    for (int x = 0; x < E; ++x) {
+      const int e = entry(x);
+      record_[x] = 0;
+      if (e < below_) record_[x] = __ldg(v_.meets.records + lower_ + e);
+      unsigned source = e;
+      if (v_.meets.sources) {
+        source = e < count_ ? v_.meets.sources[std::int64_t{i_} * v_.meets.stride + e] : RowMeetsView::no_place;
+      }
+      w_[x] = 0;
+      if (source < static_cast<unsigned>(head.entries)) w_[x] = __ldg(f_.A.values + of_A + source);
+      if (e == count_) w_[x] = 1;
+    }
+    load_places(places_, 0);
+    load_places(soon_, steps);
+    scale_ = 0;
+    nonfinite_ = false;
+    if (lane_ == below_ % 32) {
+      scale_ = v_.known.scale[user_];
+      nonfinite_ = v_.known.nonfinite[user_] != 0;
+    }
+#pragma unroll
+    for (int x = 0; x < E; ++x) {
+      if (entry(x) == below_) open_scalar_diagonal(v_, pivot(), w_[x], change_);
+    }
+    return true;
+  }
+
+  /// All lanes; false when everything stops.
+  __device__ bool eliminate() {
+#pragma unroll
+    for (int s = 0; s < steps; ++s) ask_step(s, s, record_[0]);
+    bool goes_on = true;
+    // The entries of a lane one by one, so that which of them a step is about is known.
+#pragma unroll
+    for (int x = 0; x < E; ++x) {
+      for (int base = 32 * x; goes_on && base < 32 * (x + 1) && base < below_; base += steps) {
+#pragma unroll
+        for (int z = 0; z < E; ++z) places_[z] = soon_[z];
+        load_places(soon_, base + 2 * steps);
+        const unsigned records = base + steps < 32 * (x + 1) ? record_[x] : record_[x + 1 < E ? x + 1 : x];
+#pragma unroll
+        for (int s = 0; s < steps; ++s) {
+          if (!goes_on || base + s >= below_) break;
+          const double w = __shfl_sync(~0u, w_[x], (base + s) % 32);
+          goes_on = wait(s, base + s);
+          step(s, base + s, w);
+          if (base + steps < below_) ask_step(s, base + steps + s, records);
+        }
+      }
+    }
+    return goes_on;
+  }
+
+  /// Everything that others wait for at once, then what is kept.
+  __device__ void finish() {
+    double diagonal = 1;
+    bool has_diagonal = false;
+#pragma unroll
+    for (int x = 0; x < E; ++x) {
+      has_diagonal = has_diagonal || entry(x) == below_;
+      diagonal = entry(x) == below_ ? w_[x] : diagonal;
+    }
+    const bool bad = has_diagonal && !pivot_is_good(f_.rules, diagonal, scale_);
+    double inverse = 1.0 / diagonal;
+    if (bad) inverse = 1.0 / usable_pivot(v_, pivot(), diagonal, change_);
+    double* record = words_ + RowMeetsView::record(last_, i_, upper_);
+#pragma unroll
+    for (int x = 0; x < E; ++x) {
+      const int e = entry(x), after = e - below_ - 1;
+      w_[x] = e == below_ ? inverse : w_[x];
+      const unsigned place = e == below_   ? RowMeetsView::place_of_inverse
+                             : e == count_ ? RowMeetsView::place_of_estimate
+                                           : RowMeetsView::place_of_upper + after;
+      if (e >= below_ && e <= count_) store(record + place, w_[x]);
+    }
+#pragma unroll
+    for (int x = 0; x < E; ++x) {
+      const int e = entry(x), after = e - below_ - 1;
+      double* to = e < below_    ? f_.lower_values + lower_ + e
+                   : e == below_ ? f_.inverse_diagonal + i_
+                   : e < count_  ? f_.upper_values + upper_ + after
+                                 : v_.estimate + user_;
+      if (e <= count_) *to = w_[x];
+    }
+  }
+
+  __device__ void report() const { raise_by_warp(&v_.status->change, change_); }
+
+ private:
+  static constexpr int steps = RowMeetsView::steps_a_word;
+  static constexpr unsigned nowhere = ~0u;
+  /// The upper half of words that are not there yet. Of NaN alone; a row writes another one.
+  static constexpr unsigned not_there = ~0u, some_nan = 0xfff80000u;
+
+  /// What a step needs of row k.
+  struct Words {
+    double inverse, u[E];
+
+    __device__ bool lack() const {
+      bool any = missing(inverse);
+#pragma unroll
+      for (int x = 0; x < E; ++x) any = any || missing(u[x]);
+      return any;
+    }
+  };
+  __device__ static bool missing(double x) { return static_cast<unsigned>(__double2hiint(x)) == not_there; }
+
+  __device__ int entry(int x) const { return lane_ + 32 * x; }
+
+  /// Of the four steps from `first` on, where the row has them.
+  __device__ void load_places(unsigned (&places)[E], int first) {
+#pragma unroll
+    for (int x = 0; x < E; ++x) {
+      places[x] = ~0u;
+      if (first < below_ && entry(x) <= count_) places[x] = __ldg(next_places_ + 32 * x);
+    }
+    next_places_ += v_.meets.stride;
+  }
+
+  __device__ double load(unsigned where) const {
+    double x;
+    asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(x) : "l"(words_ + where) : "memory");
+    return x;
+  }
+  __device__ static void store(double* to, double x) {
+    if (missing(x)) x = __hiloint2double(static_cast<int>(some_nan), 0);
+    asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(to), "d"(x) : "memory");
+  }
+
+  /// Asks for the words of a step, to be kept as the s-th. All lanes; nothing is asked for beyond the last step.
+  __device__ void ask_step(int s, int step, unsigned records) {
+    first_[s] = __shfl_sync(~0u, records, step % 32);
+    const bool any = step < below_;
+    came_[s].inverse = 0;
+    if (any) came_[s].inverse = load(first_[s] + RowMeetsView::place_of_inverse);
+#pragma unroll
+    for (int x = 0; x < E; ++x) {
+      const unsigned place = places_[x] >> 8 * s & 255;
+      const bool met = any && place != RowMeetsView::no_place && place != RowMeetsView::place_of_inverse;
+      where_[x][s] = met ? first_[s] + place : nowhere;
+      came_[s].u[x] = 0;
+      if (met) came_[s].u[x] = load(where_[x][s]);
+    }
+  }
+
+  /// For the words that are missing.
+  __device__ void ask_again(int s) {
+    Words& to = came_[s];
+    if (missing(to.inverse)) to.inverse = load(first_[s] + RowMeetsView::place_of_inverse);
+#pragma unroll
+    for (int x = 0; x < E; ++x) {
+      if (missing(to.u[x])) to.u[x] = load(where_[x][s]);
+    }
+  }
+
+  /// Until the words of the step that is kept as the s-th are there; those of the next one may come with them. All lanes;
+  /// false when everything stops.
+  __device__ bool wait(int s, int step) {
+    if (!__any_sync(~0u, came_[s].lack())) return true;
+    unsigned long long begun = 0;
+    for (unsigned looks = 1;; ++looks) {
+      ask_again(s);
+      ask_again((s + 1) % steps);
+      if (!__any_sync(~0u, came_[s].lack())) return true;
+      if (looks % spins_between_looks != 0) continue;
+      if (begun == 0) begun = device::nanoseconds();
+      const bool late = device::nanoseconds() - begun > static_cast<unsigned long long>(v_.patience);
+      if (late && lane_ == 0 && atomicCAS(&v_.status->stuck_tile, 0, i_ + 1) == 0) {
+        v_.status->stuck_level = i_ - static_cast<const std::int32_t*>(f_.lower_distance)[lower_ + step];
+      }
+      if (__any_sync(~0u, late || *static_cast<volatile int*>(&v_.status->stuck_tile) != 0)) return false;
+    }
+  }
+
+  __device__ void step(int s, int step, double w) {
+    const double l = w * came_[s].inverse;
+#pragma unroll
+    for (int x = 0; x < E; ++x) {
+      if (where_[x][s] != nowhere) w_[x] = fma(-l, came_[s].u[x], w_[x]);
+      if (entry(x) == step) w_[x] = l;
+    }
+  }
+
+  __device__ RowPivot pivot() const { return {{i_, user_}, scale_, nonfinite_}; }
+
+  const RowFactorView& v_;
+  const FactorView<double>& f_;
+  const unsigned last_;
+  double* words_;
+  const int lane_;
+  bool nonfinite_ = false;
+  int below_ = 0, count_ = 0;
+  std::int32_t i_ = 0, user_ = 0;
+  unsigned lower_ = 0, upper_ = 0;
+  const unsigned* next_places_ = nullptr;
+  unsigned record_[E], places_[E], soon_[E];  // where the records of all k begin; places of the next steps
+  unsigned first_[steps], where_[E][steps];   // of the steps that are under way
+  Words came_[steps];
+  double w_[E], scale_ = 0, change_ = 0;
+};
+
+template <int E>
+__global__ void __launch_bounds__(warp_row_threads, warp_row_blocks(E))
+    warp_row_factor_kernel(const __grid_constant__ RowFactorView v) {
+  WarpRow<E> row(v);
+  while (row.take() && row.eliminate()) row.finish();
+  row.report();
+}
+
+}  // namespace echelon
