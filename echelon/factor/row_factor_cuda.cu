@@ -8,7 +8,6 @@
 #include "echelon/factor/row_factor.cuh"
 #include "echelon/factor/row_factor_columns.cuh"
 #include "echelon/factor/row_factor_met.cuh"
-#include "echelon/factor/row_factor_scalar.cuh"
 #include "echelon/factor/row_factor_warp.cuh"
 #include "echelon/factor/row_meets.cuh"
 #include "echelon/factor/row_prepare.cuh"
@@ -27,7 +26,6 @@ constexpr int always_shared_entries = 32;
 /// Entries and rows are kept in 16 bits where blocks of two rows are brought together.
 constexpr int longest_fixed_row = 65535;
 constexpr int short_row = 9;
-constexpr std::int64_t most_words = std::int64_t{1} << 32;
 
 using Kernel = void (*)(RowFactorView);
 
@@ -36,11 +34,6 @@ struct Chosen {
   Kernel kernel = nullptr;
   int threads = 0, rows_a_warp = 1;
 };
-
-template <int G, int C>
-Chosen scalar_rows() {
-  return {scalar_row_factor_kernel<G, C>, scalar_row_threads, ScalarRowLane<G, C>::rows_a_warp};
-}
 
 template <int G>
 Chosen met_rows() {
@@ -103,7 +96,6 @@ Chosen block_rows(bool is_short) {
 
 Chosen chosen(const RowFactorView& v) {
   if (v.meets.kept()) return chosen_met(v);
-  if (v.words) return v.longest < 8 ? scalar_rows<8, 4>() : v.longest < 16 ? scalar_rows<16, 8>() : scalar_rows<32, 8>();
   if (const Chosen columns = column_rows(v); columns.kernel) return columns;
   const bool is_short = v.longest <= short_row;
   switch (v.longest > longest_fixed_row ? 0 : v.rows.A.block) {
@@ -117,11 +109,6 @@ Chosen chosen(const RowFactorView& v) {
     case 8: return block_rows<8>(is_short);
     default: return block_rows<0>(false);
   }
-}
-
-/// A lane an entry, and one for the estimate.
-bool fits_a_warp(const RowFactorView& v, std::int64_t words) {
-  return v.rows.A.block == 1 && v.longest < 32 && words < most_words;
 }
 
 template <int G, int E>
@@ -165,18 +152,12 @@ void plan_memory(const RowFactorView& v, double mean_entries, RowFactorLaunch& i
 RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, std::int64_t upper_entries) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   RowFactorLaunch it;
-  RowFactorView asked = v;
-  const std::int64_t words = 2 * v.rows.A.block_rows + upper_entries;
   if (v.meets.kept()) {
-    it.words = (words + 1) / 2;
-  } else if (fits_a_warp(v, words)) {
-    it.words = words;
-    static RowSweepWord some;
-    asked.words = &some;
+    it.words = (2 * v.rows.A.block_rows + upper_entries + 1) / 2;
   } else {
     plan_memory(v, mean_entries, it);
   }
-  const Chosen kernel = chosen(asked);
+  const Chosen kernel = chosen(v);
   check_cuda(cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, it.shared_bytes),
              "row factorization: shared memory");
   int processors = 0, resident = 0;

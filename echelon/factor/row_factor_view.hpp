@@ -44,7 +44,6 @@ struct RowPreparation {
   std::uint64_t expected = 0;
   RowSweepWord* words = nullptr;
   std::int64_t word_count = 0;
-  bool absent_words = false;  // all bits, otherwise none
 };
 
 struct RowFactorView {
@@ -62,10 +61,8 @@ struct RowFactorView {
   double* estimate = nullptr;      // L⁻¹ e, in the user's numbering
   RowMeetsView meets;              // of scalars, when kept
   bool dealt = false;              // then: rows wait for none that is near and are dealt out beforehand
-  /// Of scalars. Where meets are kept: their records, two doubles a word. Else, in short rows: D⁻¹ of every row, from
-  /// `first_estimate` on y, from `first_upper` on U, each with its tag. Null for other rows.
+  /// Where meets are kept: their records, two doubles a word. Null for other rows.
   RowSweepWord* words = nullptr;
-  std::int64_t first_estimate = 0, first_upper = 0;
 };
 
 struct RowFactorLaunch {

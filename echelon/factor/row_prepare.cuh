@@ -132,13 +132,12 @@ static __global__ void __launch_bounds__(prepare_threads) begin_status_kernel(Bl
   begin_status(A, A.row_start[A.block_rows], status);
 }
 
-/// All bits: a NaN that says that a word is not there yet. None: a tag that no attempt has.
+/// All bits: a NaN that says that a word is not there yet.
 __device__ __forceinline__ void clear_words(const RowPreparation& p) {
   const auto words = reinterpret_cast<uint4*>(p.words);
-  const unsigned bits = p.absent_words ? ~0u : 0;
   const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
   for (std::int64_t n = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; n < p.word_count; n += step) {
-    words[n] = {bits, bits, bits, bits};
+    words[n] = {~0u, ~0u, ~0u, ~0u};
   }
 }
 

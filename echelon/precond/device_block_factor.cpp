@@ -62,8 +62,6 @@ DeviceBlockFactor::DeviceBlockFactor(const FactorView<double>& rows, const std::
   v.meets = meets_.view();
   v.dealt = v.meets.kept() && RowMeetsSize::share_warps(n, v.meets.stride) && size.scattered;
   launch_ = row_factor_kernels()->plan(device.index, v, size.mean_entries + 1, size.upper_entries);
-  v.first_estimate = n;
-  v.first_upper = 2 * n;
   scratch_ = Array<unsigned char>(launch_.scratch_bytes * launch_.warps, device);
   v.entries_in_shared = launch_.entries_in_shared;
   v.scratch = scratch_.data();
@@ -97,7 +95,6 @@ void DeviceBlockFactor::prepare(const BlockCsr<double>& A, Array<RowSweepWord>& 
   p.expected = fingerprint_.value_or(0);
   p.words = view_.words;
   p.word_count = launch_.words;
-  p.absent_words = view_.meets.kept();
   row_factor_kernels()->prepare(device_.index, p);
   prepared_ = true;
   if (!p.compare || stops_by_itself()) return;
