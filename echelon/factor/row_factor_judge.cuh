@@ -48,14 +48,11 @@ __device__ __forceinline__ void open_scalar_diagonal(const RowFactorView& v, con
   }
 }
 
-/// The pivot, or what is used instead of a bad one.
-__device__ __forceinline__ double usable_pivot(const RowFactorView& v, const RowPivot& about, double pivot, double& change) {
-  if (!pivot_is_good(v.rows.rules, pivot, about.scale)) {
-    const JudgedPivot<double> judged = judge_pivot(v, about, pivot);
-    pivot = judged.used;
-    change = judged.change > change ? judged.change : change;
-  }
-  return pivot;
+/// The inverse of what is used instead of a bad scalar. Apart from the division of a good one, which then need not wait for
+/// the verdict.
+static __device__ __noinline__ JudgedPivot<double> judge_inverse(const RowFactorView& v, RowPivot about, double pivot) {
+  const JudgedPivot<double> judged = judge_pivot(v, about, pivot);
+  return {1.0 / judged.used, judged.change};
 }
 
 /// One lane judges a block that may be bad: the room holds its inverse, a block to try, itself, and the swaps. Returns the

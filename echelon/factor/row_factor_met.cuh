@@ -33,7 +33,10 @@ class MetRowLane {
         words_(reinterpret_cast<double*>(view.words)),
         first_(threadIdx.x % 32 / G * G),
         q_(threadIdx.x % G),
-        ticket_(v_.first_ticket + (blockIdx.x * met_row_threads + threadIdx.x) / G) {}
+        ticket_(v_.first_ticket + (blockIdx.x * met_row_threads + threadIdx.x) / G) {
+    // In registers: from the constants it would come late, again and again.
+    asm("" : "+l"(words_));
+  }
 
   /// The next ticket of all. Without it, rows are dealt out to the warps in turn.
   __device__ void draw_ticket() {
@@ -213,7 +216,11 @@ class MetRowLane {
     const double diagonal = has_diagonal ? w_ : 1;
     const bool bad = has_diagonal && !pivot_is_good(f_.rules, diagonal, scale_);
     double inverse = 1.0 / diagonal;
-    if (bad) inverse = 1.0 / usable_pivot(v_, pivot(), diagonal, change_);
+    if (bad) {
+      const JudgedPivot<double> judged = judge_inverse(v_, pivot(), diagonal);
+      inverse = judged.used;
+      change_ = judged.change > change_ ? judged.change : change_;
+    }
     w_ = has_diagonal ? inverse : w_;
     const int after = q_ - below_ - 1;
     const unsigned place = has_diagonal   ? RowMeetsView::place_of_inverse

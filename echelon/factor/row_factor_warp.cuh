@@ -19,6 +19,18 @@ constexpr int warp_row_blocks(int entries_a_lane) {
   return entries_a_lane == 1 ? 7 : entries_a_lane == 2 ? 5 : entries_a_lane == 3 ? 4 : 3;
 }
 
+/// Cold: since when a row has waited for that entry of L, 0 when everything stops. All lanes.
+static __device__ __noinline__ unsigned long long still_waits(const RowFactorView& v, std::int32_t row, unsigned entry,
+                                                              unsigned long long begun) {
+  const unsigned long long now = device::nanoseconds() | 1;
+  if (begun == 0) begun = now;
+  const bool late = now - begun > static_cast<unsigned long long>(v.patience);
+  if (late && threadIdx.x % 32 == 0 && atomicCAS(&v.status->stuck_tile, 0, row + 1) == 0) {
+    v.status->stuck_level = row - static_cast<const std::int32_t*>(v.rows.lower_distance)[entry];
+  }
+  return __any_sync(~0u, late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0) ? 0 : begun;
+}
+
 template <int E>
 class WarpRow {
  public:
@@ -27,7 +39,10 @@ class WarpRow {
         f_(view.rows),
         last_(static_cast<unsigned>(view.rows.A.block_rows - 1)),
         words_(reinterpret_cast<double*>(view.words)),
-        lane_(threadIdx.x % 32) {}
+        lane_(threadIdx.x % 32) {
+    // In registers: from the constants it would come late, again and again.
+    asm("" : "+l"(words_));
+  }
 
   /// Begins with the row of the next ticket. All lanes; false when there is none.
   __device__ bool take() {
@@ -45,6 +60,7 @@ class WarpRow {
     const RowHead head = RowHead::unpacked(__shfl_sync(~0u, word, RowHead::counts));
     below_ = head.below;
     count_ = head.count;
+    double* record = words_ + RowMeetsView::record(last_, i_, upper_);
     next_places_ = v_.meets.places + RowMeetsView::first_word(i_, lower_) * v_.meets.stride + lane_;
 #pragma unroll
     for (int x = 0; x < E; ++x) {
@@ -58,6 +74,10 @@ class WarpRow {
       w_[x] = 0;
       if (source < static_cast<unsigned>(head.entries)) w_[x] = __ldg(f_.A.values + of_A + source);
       if (e == count_) w_[x] = 1;
+      own_word_[x] = record + (e == below_   ? RowMeetsView::place_of_inverse
+                               : e == count_ ? RowMeetsView::place_of_estimate
+                                             : RowMeetsView::place_of_upper + e - below_ - 1);
+      asm("" : "+l"(own_word_[x]));
     }
     load_places(places_, 0);
     load_places(soon_, steps);
@@ -78,26 +98,25 @@ class WarpRow {
   __device__ bool eliminate() {
 #pragma unroll
     for (int s = 0; s < steps; ++s) ask_step(s, s, record_[0]);
-    bool goes_on = true;
-    // The entries of a lane one by one, so that which of them a step is about is known.
+      // The entries of a lane one by one, so that which of them a step is about is known.
 #pragma unroll
     for (int x = 0; x < E; ++x) {
-      for (int base = 32 * x; goes_on && base < 32 * (x + 1) && base < below_; base += steps) {
+      for (int base = 32 * x; base < 32 * (x + 1) && base < below_; base += steps) {
 #pragma unroll
         for (int z = 0; z < E; ++z) places_[z] = soon_[z];
         load_places(soon_, base + 2 * steps);
         const unsigned records = base + steps < 32 * (x + 1) ? record_[x] : record_[x + 1 < E ? x + 1 : x];
 #pragma unroll
         for (int s = 0; s < steps; ++s) {
-          if (!goes_on || base + s >= below_) break;
+          if (base + s >= below_) return true;
           const double w = __shfl_sync(~0u, w_[x], (base + s) % 32);
-          goes_on = wait(s, base + s);
+          if (!wait(s, base + s)) return false;
           step(s, base + s, w);
           if (base + steps < below_) ask_step(s, base + steps + s, records);
         }
       }
     }
-    return goes_on;
+    return true;
   }
 
   /// Everything that others wait for at once, then what is kept.
@@ -111,16 +130,16 @@ class WarpRow {
     }
     const bool bad = has_diagonal && !pivot_is_good(f_.rules, diagonal, scale_);
     double inverse = 1.0 / diagonal;
-    if (bad) inverse = 1.0 / usable_pivot(v_, pivot(), diagonal, change_);
-    double* record = words_ + RowMeetsView::record(last_, i_, upper_);
+    if (bad) {
+      const JudgedPivot<double> judged = judge_inverse(v_, pivot(), diagonal);
+      inverse = judged.used;
+      change_ = judged.change > change_ ? judged.change : change_;
+    }
 #pragma unroll
     for (int x = 0; x < E; ++x) {
-      const int e = entry(x), after = e - below_ - 1;
+      const int e = entry(x);
       w_[x] = e == below_ ? inverse : w_[x];
-      const unsigned place = e == below_   ? RowMeetsView::place_of_inverse
-                             : e == count_ ? RowMeetsView::place_of_estimate
-                                           : RowMeetsView::place_of_upper + after;
-      if (e >= below_ && e <= count_) store(record + place, w_[x]);
+      if (e >= below_ && e <= count_) store(own_word_[x], w_[x]);
     }
 #pragma unroll
     for (int x = 0; x < E; ++x) {
@@ -212,12 +231,8 @@ class WarpRow {
       ask_again((s + 1) % steps);
       if (!__any_sync(~0u, came_[s].lack())) return true;
       if (looks % spins_between_looks != 0) continue;
-      if (begun == 0) begun = device::nanoseconds();
-      const bool late = device::nanoseconds() - begun > static_cast<unsigned long long>(v_.patience);
-      if (late && lane_ == 0 && atomicCAS(&v_.status->stuck_tile, 0, i_ + 1) == 0) {
-        v_.status->stuck_level = i_ - static_cast<const std::int32_t*>(f_.lower_distance)[lower_ + step];
-      }
-      if (__any_sync(~0u, late || *static_cast<volatile int*>(&v_.status->stuck_tile) != 0)) return false;
+      begun = still_waits(v_, i_, lower_ + step, begun);
+      if (begun == 0) return false;
     }
   }
 
@@ -245,6 +260,7 @@ class WarpRow {
   unsigned record_[E], places_[E], soon_[E];  // where the records of all k begin; places of the next steps
   unsigned first_[steps], where_[E][steps];   // of the steps that are under way
   Words came_[steps];
+  double* own_word_[E];  // where what others need is told
   double w_[E], scale_ = 0, change_ = 0;
 };
 
