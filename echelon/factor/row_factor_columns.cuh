@@ -3,16 +3,15 @@
 // column in registers; the operations of factor/ilu_row.inl in their order. With w the row of A, for k ascending:
 //   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w.
 // One column more has y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. All three are a block that everyone
-// reads from shared memory times a column that only its lane needs. Where U(k) meets the row is found out from the patterns
-// alone; the columns of C rows k are under way at once and taken in order as they come (row_factor_published.cuh). Rows of a
-// warp advance side by side, so one may wait for another. A ticket is taken only when the row before it waits for nothing
-// more: rows that a waiting warp held back would make others wait.
-// Bytes a row: 8 b² + 4 an entry of A and of the factors, and of each k D_k⁻¹, y_k and the U_kj that meet the row.
+// reads from shared memory times a column that only its lane needs. Where U(k) meets the row is kept (row_meets.hpp); the
+// columns of C rows k are under way at once and taken in order as they come (row_factor_published.cuh). Rows of a warp
+// advance side by side, so one may wait for another. A ticket is taken only when the row before it waits for nothing more:
+// rows that a waiting warp held back would make others wait. Bytes a row: 8 b² an entry of A and of the factors, what
+// row_meets.hpp keeps, and of each k D_k⁻¹, y_k and the U_kj that meet the row.
 #pragma once
 
 #include "echelon/factor/row_factor_invert.cuh"
 #include "echelon/factor/row_factor_judge.cuh"
-#include "echelon/factor/row_factor_meeting.cuh"
 #include "echelon/factor/row_factor_published.cuh"
 #include "echelon/factor/wavefront_factor_steps.cuh"
 
@@ -23,24 +22,23 @@ constexpr int column_row_threads = 128;
 template <int B, int G, int S, int C>
 class ColumnRow {
  public:
-  static constexpr int rows_a_warp = 32 / G;
+  static constexpr int rows_a_warp = 32 / G, steps = RowMeetsView::steps_a_word;
   static constexpr int most_entries = (G * S - 1) / B;
-  static_assert(most_entries < G, "a lane has an entry's place in the patterns");
+  static_assert(most_entries < G && RowHead::words <= G, "a lane has an entry's place in the patterns, and a word of heads");
 
-  /// Shared memory of a row: the blocks w_k and L_ik; when it ends, D⁻¹, one to try, D, and the swaps. Then for each k where
-  /// in U(k) the row's entries are, and for each entry where it is in A.
+  /// Shared memory of a row: the blocks w_k and L_ik; when it ends, D⁻¹, one to try, D, and the swaps. Then for every four k
+  /// which word of each of them the row's entries need.
   struct __align__(16) Room {
     double blocks[3 * B * B + (B + 1) / 2];
-    std::uint32_t found[(most_entries * G + 3) / 4];
-    unsigned char of_A[G];
+    unsigned places[(most_entries + steps - 1) / steps * G];
   };
 
   __device__ ColumnRow(const RowFactorView& view, Room* rooms)
       : v_(view),
         f_(view.rows),
         last_(view.rows.A.block_rows - 1),
-        first_(meeting_.first),
-        e_(meeting_.e),
+        first_(threadIdx.x % 32 / G * G),
+        e_(threadIdx.x % G),
         room_(rooms[threadIdx.x / G]) {}
 
   __device__ bool is_open() const { return open_; }
@@ -57,28 +55,35 @@ class ColumnRow {
   __device__ void open(std::int64_t first_ticket, bool wanted) {
     const std::int64_t ticket = first_ticket + first_ / G;
     open_ = wanted && ticket <= last_;
-    below_ = count_ = 0;
-    std::int64_t lower = 0, begin = 0;
+    unsigned word = 0;
+    if (open_ && e_ < RowHead::words) word = __ldg(v_.meets.heads + ticket * RowHead::words + e_);
+    const auto field = [&](RowHead::Word which) { return __shfl_sync(~0u, word, first_ + which); };
+    i_ = static_cast<std::int32_t>(field(RowHead::row));
+    user_ = static_cast<std::int32_t>(field(RowHead::user));
+    const unsigned lower = field(RowHead::lower);
+    upper_ = field(RowHead::upper);
+    const unsigned of_A = field(RowHead::of_A);
+    const RowHead head = RowHead::unpacked(field(RowHead::counts));
+    below_ = head.below;
+    count_ = head.count;
+    column_ = user_k_ = 0;
+    begin_k_ = 0;
+    if (e_ < below_) {
+      column_ = i_ - static_cast<const std::int32_t*>(f_.lower_distance)[lower + e_];
+      begin_k_ = __ldg(v_.meets.records + lower + e_);
+    }
+    unsigned places[most_entries / steps + 1];
+    load_places(lower, places);
     if (open_) {
-      i_ = v_.tickets ? v_.tickets[ticket] : static_cast<std::int32_t>(ticket);
-      user_ = f_.order ? f_.order[i_] : i_;
-      lower = f_.lower_start[i_];
-      upper_ = f_.upper_start[last_ - i_];
-      below_ = static_cast<int>(f_.lower_start[i_ + 1] - lower);
-      count_ = below_ + 1 + static_cast<int>(f_.upper_start[last_ - i_ + 1] - upper_);
-      begin = f_.A.row_start[user_];
       scale_ = v_.known.scale[user_];
       nonfinite_ = v_.known.nonfinite[user_];
     }
-    const bool same = !f_.grown && !f_.order;
-    if (same) load_row(begin, [](int entry) { return entry; });
-    meeting_.open(f_, i_, lower, upper_, below_, count_);
-    if (!same) {
-      const int entries = open_ ? static_cast<int>(f_.A.row_start[user_ + 1] - begin) : 0;
-      meeting_.find_in_A(f_, begin, entries, room_.of_A);
-      load_row(begin, [this](int entry) { return static_cast<int>(room_.of_A[entry]); });
+    load_row(of_A);
+    if (e_ < below_) {
+      begin_k_ = RowMeetsView::upper_start(last_, column_, begin_k_);
+      user_k_ = f_.order ? f_.order[column_] : column_;
     }
-    meeting_.find_all(f_, below_, room_.found);
+    keep_places(places);
     open_diagonal();
     forget_columns();
     t_ = slot_ = 0;
@@ -130,28 +135,51 @@ class ColumnRow {
   }
 
   /// The row that the next step needs, told by one lane; −1 by the others.
-  __device__ std::int32_t waits_for() const { return open_ && e_ == t_ ? meeting_.column : -1; }
+  __device__ std::int32_t waits_for() const { return open_ && e_ == t_ ? column_ : -1; }
   __device__ std::int32_t row() const { return i_; }
 
  private:
   static constexpr int bb = B * B;
-  static constexpr unsigned char none = RowMeeting<G>::none;
 
   /// Of a slot: the entry of its column, and which of the entry's columns it is.
   __device__ int entry(int s) const { return (e_ + G * s) / B; }
   __device__ int part(int s) const { return (e_ + G * s) % B; }
   __device__ bool is_estimate(int s) const { return open_ && e_ + G * s == count_ * B; }
-  __device__ const unsigned char* found(int t) const { return reinterpret_cast<unsigned char*>(room_.found) + t * G; }
+  /// Which word of the t-th k an entry needs.
+  __device__ unsigned place(int t, int entry) const {
+    return reinterpret_cast<const unsigned char*>(room_.places + t / steps * G + entry)[t % steps];
+  }
 
-  /// The row's columns; `of_A` says where in A an entry is.
-  template <class OfA>
-  __device__ void load_row(std::int64_t begin, const OfA& of_A) {
+  /// A lane has those of its entry, four k a word; all of them on their way before the first is kept.
+  __device__ void load_places(unsigned lower, unsigned (&places)[most_entries / steps + 1]) const {
+    const unsigned* from = v_.meets.places + RowMeetsView::first_word(i_, lower) * v_.meets.stride + (e_ < count_ ? e_ : 0);
+#pragma unroll
+    for (int n = 0; n <= most_entries / steps; ++n) {
+      places[n] = ~0u;
+      if (n * steps < below_ && e_ < count_) places[n] = __ldg(from + n * v_.meets.stride);
+    }
+  }
+  __device__ void keep_places(const unsigned (&places)[most_entries / steps + 1]) {
+#pragma unroll
+    for (int n = 0; n <= most_entries / steps; ++n) {
+      if (n * steps < below_ && e_ < count_) room_.places[n * G + e_] = places[n];
+    }
+    __syncwarp();
+  }
+
+  /// The row's columns; A's row begins with that entry.
+  __device__ void load_row(unsigned of_A) {
 #pragma unroll
     for (int s = 0; s < S; ++s) {
-      const int from = entry(s) < count_ ? of_A(entry(s)) : none;
+      unsigned from = entry(s) < count_ ? static_cast<unsigned>(entry(s)) : RowMeetsView::no_place;
+      if (v_.meets.sources && entry(s) < count_) {
+        from = v_.meets.sources[std::int64_t{i_} * v_.meets.stride + entry(s)];
+      }
 #pragma unroll
       for (int r = 0; r < B; ++r) w_[s][r] = is_estimate(s) ? 1 : 0;
-      if (from != none) load_column<B>(f_.A.values + ((begin + from) * B + part(s)) * B, w_[s]);
+      if (from != RowMeetsView::no_place) {
+        load_column<B>(f_.A.values + ((std::int64_t{of_A} + from) * B + part(s)) * B, w_[s]);
+      }
     }
   }
 
@@ -175,16 +203,18 @@ class ColumnRow {
   template <int c>
   __device__ void prepare(bool go, int t) {
     const int from = (first_ + t) % 32;
-    const std::int64_t k = __shfl_sync(~0u, meeting_.column, from), user = __shfl_sync(~0u, meeting_.user_k, from);
-    const std::int64_t begin = __shfl_sync(~0u, meeting_.begin_k, from);
+    const std::int64_t k = __shfl_sync(~0u, column_, from), user = __shfl_sync(~0u, user_k_, from);
+    const std::int64_t begin = __shfl_sync(~0u, begin_k_, from);
 #pragma unroll
     for (int s = 0; s < S; ++s) {
       const double* at = nullptr;
       if (go && t < below_) {
         if (entry(s) == t) at = f_.inverse_diagonal + (k * B + part(s)) * B;
         if (entry(s) > t && entry(s) < count_) {
-          const int in_row = found(t)[entry(s)];
-          if (in_row != none) at = f_.upper_values + ((begin + in_row) * B + part(s)) * B;
+          const unsigned in_record = place(t, entry(s));
+          if (in_record != RowMeetsView::no_place) {
+            at = f_.upper_values + ((begin + in_record - RowMeetsView::place_of_upper) * B + part(s)) * B;
+          }
         }
         if (is_estimate(s)) at = v_.estimate + user * B;
       }
@@ -264,7 +294,7 @@ class ColumnRow {
     for (int s = 0; s < S; ++s) {
       if (!done) continue;
       if (entry(s) > below_ && entry(s) < count_) {
-        publish_column<B>(f_.upper_values + ((upper_ + entry(s) - below_ - 1) * B + part(s)) * B, w_[s]);
+        publish_column<B>(f_.upper_values + ((std::int64_t{upper_} + entry(s) - below_ - 1) * B + part(s)) * B, w_[s]);
       }
       if (is_estimate(s)) publish_column<B>(v_.estimate + std::int64_t{user_} * B, w_[s]);
       if (entry(s) == below_) {
@@ -320,7 +350,6 @@ class ColumnRow {
   const RowFactorView& v_;
   const FactorView<double>& f_;
   const std::int64_t last_;
-  RowMeeting<G> meeting_;
   const int first_, e_;  // lane of the row's first; the own one, counted from there
   Room& room_;
   unsigned ticket_ = 0;
@@ -329,7 +358,10 @@ class ColumnRow {
   int below_ = 0, count_ = 0;
   int t_ = 0, slot_ = 0;  // the next step, and which of those under way it is
   std::int32_t i_ = 0, user_ = 0;
-  std::int64_t upper_ = 0;
+  unsigned upper_ = 0;
+  // In the lower part: k, its number in A, and where U(k) begins.
+  std::int32_t column_ = 0, user_k_ = 0;
+  unsigned begin_k_ = 0;
   unsigned needed_ = 0;
   const double* where_[C][S];
   double u_[C][S][B], w_[S][B], scale_ = 0, smallest_ = 0;

@@ -58,18 +58,16 @@ Chosen chosen_met(const RowFactorView& v) {
   }
 }
 
-/// Rows whose columns the lanes of a group have in registers; no kernel for rows that are longer.
+/// Rows whose columns the lanes of a group have in registers.
 template <int B, int G, int S, int C, int Blocks, int... Others>
 Chosen column_rows(int longest) {
   using Row = ColumnRow<B, G, S, C>;
-  if (longest <= Row::most_entries) {
-    return {column_row_factor_kernel<B, G, S, C, Blocks>, column_row_threads, Row::rows_a_warp};
-  }
   if constexpr (sizeof...(Others) > 0) {
-    return column_rows<B, Others...>(longest);
+    if (longest > Row::most_entries) return column_rows<B, Others...>(longest);
   } else {
-    return {};
+    static_assert(Row::most_entries == RowMeetsSize::longest_row(B), "rows whose meets are kept have a kernel");
   }
+  return {column_row_factor_kernel<B, G, S, C, Blocks>, column_row_threads, Row::rows_a_warp};
 }
 
 /// What was fastest on an H200, more rows under way before more steps of each: blocks of four and more in long rows, and
@@ -95,8 +93,7 @@ Chosen block_rows(bool is_short) {
 }
 
 Chosen chosen(const RowFactorView& v) {
-  if (v.meets.kept()) return chosen_met(v);
-  if (const Chosen columns = column_rows(v); columns.kernel) return columns;
+  if (v.meets.kept()) return v.rows.A.block == 1 ? chosen_met(v) : column_rows(v);
   const bool is_short = v.longest <= short_row;
   switch (v.longest > longest_fixed_row ? 0 : v.rows.A.block) {
     case 1: return block_rows<1>(false);
@@ -134,7 +131,6 @@ void meet(int device, const RowFactorView& v) {
 }
 
 void plan_memory(const RowFactorView& v, double mean_entries, RowFactorLaunch& it) {
-  if (column_rows(v).kernel) return;
   const int b = v.rows.A.block;
   const bool fixed = b <= 8 && v.longest <= longest_fixed_row;
   if (fixed) {
@@ -152,9 +148,9 @@ void plan_memory(const RowFactorView& v, double mean_entries, RowFactorLaunch& i
 RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, std::int64_t upper_entries) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   RowFactorLaunch it;
-  if (v.meets.kept()) {
+  if (v.meets.kept() && v.rows.A.block == 1) {
     it.words = (2 * v.rows.A.block_rows + upper_entries + 1) / 2;
-  } else {
+  } else if (!v.meets.kept()) {
     plan_memory(v, mean_entries, it);
   }
   const Chosen kernel = chosen(v);
@@ -166,7 +162,7 @@ RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, st
                                                            static_cast<std::size_t>(it.shared_bytes)),
              "row factorization: occupancy");
   // Of few rows that wait for one another none is done sooner because more of them ask.
-  const bool chains = v.meets.kept() && v.tickets && v.rows.A.block_rows < RowMeetsSize::many_rows;
+  const bool chains = it.words > 0 && v.tickets && v.rows.A.block_rows < RowMeetsSize::many_rows;
   if (chains) resident = std::min(resident, 2);
   const std::int64_t rows_a_block = kernel.threads / 32 * kernel.rows_a_warp;
   std::int64_t blocks =

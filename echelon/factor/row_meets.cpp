@@ -28,7 +28,7 @@ bool worth_keeping(const RowMeetsSize& size, Device device) {
 
 int RowMeetsSize::stride() const {
   const bool in_reach = words() < most_index && lower < most_index && of_A < most_index && rows < most_index / 2;
-  if (block != 1 || longest > longest_row || !in_reach) return 0;
+  if (longest > longest_row(block) || !in_reach) return 0;
   const int places = longest + 1;
   return places <= 8 ? 8 : places <= 16 ? 16 : (places + 31) / 32 * 32;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the rows of scalar factors meet on a GPU, found once from the patterns and kept for every factorization of them
-// (row_factor_met.cuh). While a matrix is factored, row k lies in one record of words: D_k⁻¹, y_k, then U(k). For each
-// lower entry k of row i and each entry of row i a byte says which word of k's record it needs: the diagonal's for the entry
-// itself, U_kj for an entry j after it that U(k) has, too, y_k for the place after the last entry, or none. Four steps of a
-// place stand in one 32-bit word. Bytes: 4 + about 1.1 times the longest row's an entry of L, 24 a row.
+// Where the rows of factors meet on a GPU, found once from the patterns and kept for every factorization of them. While
+// scalars are factored, row k lies in one record of words: D_k⁻¹, y_k, then U(k); of blocks the same words are meant. For
+// each lower entry k of row i and each entry of row i a byte says which word of k's record it needs: the diagonal's for the
+// entry itself, U_kj for an entry j after it that U(k) has, too, y_k for the place after the last entry, or none. Four steps
+// of a place stand in one 32-bit word. Bytes: 4 + about 1.1 times the longest row's an entry of L, 24 a row.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,10 @@ struct RowMeetsView {
   ECHELON_FN static std::int64_t record(std::int64_t last_row, std::int64_t row, std::int64_t upper_start) {
     return upper_start + 2 * (last_row - row);
   }
+  /// Back from there.
+  ECHELON_FN static unsigned upper_start(std::int64_t last_row, std::int64_t row, unsigned record) {
+    return record - 2 * static_cast<unsigned>(last_row - row);
+  }
 };
 
 /// Sizes of everything that indices of 32 bits and places of eight must reach.
@@ -53,7 +57,10 @@ struct RowMeetsSize {
   int block = 1, longest = 1;                             // the diagonal among its entries
   bool same = true;                                       // the factors' rows stand as A's do
 
-  static constexpr int longest_row = 127;
+  /// Of scalars, and of blocks whose columns lanes keep in registers (row_factor_columns.cuh); 0 for other blocks.
+  static constexpr int longest_row(int block) {
+    return block == 1 ? 127 : block == 2 || block == 3 ? 31 : block == 4 ? 7 : block == 5 ? 12 : 0;
+  }
   static constexpr std::int64_t many_rows = 200'000;
   /// Where rows have so many places. Rows that share a warp take fewer instructions, but each of them longer.
   static bool share_warps(std::int64_t rows, int stride) { return stride < 32 && rows >= many_rows; }

@@ -60,7 +60,7 @@ DeviceBlockFactor::DeviceBlockFactor(const FactorView<double>& rows, const std::
       {n, size.lower_entries, size.upper_entries, size.entries_of_A, rows.A.block, v.longest, !rows.grown && !rows.order},
       device);
   v.meets = meets_.view();
-  v.dealt = v.meets.kept() && RowMeetsSize::share_warps(n, v.meets.stride) && size.scattered;
+  v.dealt = v.meets.kept() && rows.A.block == 1 && RowMeetsSize::share_warps(n, v.meets.stride) && size.scattered;
   launch_ = row_factor_kernels()->plan(device.index, v, size.mean_entries + 1, size.upper_entries);
   scratch_ = Array<unsigned char>(launch_.scratch_bytes * launch_.warps, device);
   v.entries_in_shared = launch_.entries_in_shared;

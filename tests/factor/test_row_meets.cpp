@@ -37,10 +37,13 @@ TEST(RowMeets, RowsHaveOnePlaceMoreThanEntries) {
   }
 }
 
-TEST(RowMeets, NothingIsKeptOfBlocksAndWhereIndicesDoNotReach) {
+TEST(RowMeets, NothingIsKeptOfLargeBlocksAndWhereIndicesDoNotReach) {
   RowMeetsSize size = size_of(1000, 3000, 7);
-  size.block = 2;
-  EXPECT_EQ(size.stride(), 0);
+  for (int block = 1; block <= 10; ++block) {
+    size.block = block;
+    EXPECT_EQ(size.stride(), block <= 5 ? 8 : 0) << block;
+    EXPECT_EQ(RowMeetsSize::longest_row(block) > 0, block <= 5) << block;
+  }
   RowMeetsSize large = size_of(1, 0, 7);
   large.upper = (std::int64_t{1} << 32) - 3;
   EXPECT_EQ(large.stride(), 8);
@@ -93,6 +96,8 @@ TEST(RowMeets, RecordsStandOneAfterTheOther) {
   EXPECT_EQ(RowMeetsView::record(2, 2, 0), 0);
   EXPECT_EQ(RowMeetsView::record(2, 1, 0), 2);
   EXPECT_EQ(RowMeetsView::record(2, 0, 1), 5);
+  EXPECT_EQ(RowMeetsView::upper_start(2, 1, 2), 0u);
+  EXPECT_EQ(RowMeetsView::upper_start(2, 0, 5), 1u);
   RowMeetsSize size = size_of(3, 3, 3);
   EXPECT_EQ(size.words(), 5 + 2 + 2);
 }
