@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A case of `echelon bench block --backend cuda`: analysis, the first factorization, which finds out how rows meet, those
-// after it, and both sweeps of ILU(0) of a block CSR matrix, rows taken as `automatic` chooses, by depth, in their order, and
-// in an RCM order of our own, beside cuSPARSE's routines.
+// after it, and both sweeps of ILU(0) of a block CSR matrix, rows taken as `automatic` chooses, by depth, in their order,
+// and in an RCM order of our own, beside cuSPARSE's routines.
 #pragma once
 
 #include <vector>

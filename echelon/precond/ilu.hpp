@@ -2,8 +2,8 @@
 // Incomplete factorizations as preconditioners: z = U⁻¹ L⁻¹ r with L U ≈ A, exact triangular sweeps.
 //   ILU(0), ILU(k): (LU)_ij = A_ij on the pattern of A grown by the level-of-fill rule.
 //   IC(0), IC(k): the same factors of a symmetric A, kept only when every pivot (block) is positive (definite).
-//   ILUT(lfil, drop): entries of a row not above drop·‖a_i‖₂ are dropped, and of the others at most the lfil largest of L and
-//   the lfil largest of U kept beside the diagonal; ILUTP also exchanges columns, L U ≈ A Q.
+//   ILUT(lfil, drop): entries of a row not above drop·‖a_i‖₂ are dropped, and of the others at most the lfil largest of L
+//   and the lfil largest of U kept beside the diagonal; ILUTP also exchanges columns, L U ≈ A Q.
 // Symbolic and numeric work are apart; `refactor` takes new values of the same pattern and allocates nothing. Results
 // are the same bits for every thread count and schedule. A bad pivot is repaired by the policy and reported, never hidden.
 #pragma once

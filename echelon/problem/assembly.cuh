@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels of assembly.hpp and point_samples.hpp for a recipe. A thread writes a scalar row of a point, all its entries
-// and columns: what a level's lines write side by side is contiguous. Blocks on a stencil that the compiler knows are made
-// whole instead (assembly_blocks.cuh). Samples: a thread a point.
+// and columns: what a level's lines write side by side is contiguous. Where the recipe says so, blocks are made whole instead
+// (assembly_blocks.cuh). Samples: a thread a point.
 #pragma once
 
 #include "echelon/base/cuda_check.cuh"
@@ -15,8 +15,13 @@ namespace echelon::problems {
 constexpr int sample_threads = 128, speed_blocks = 1024, speed_threads = 256;
 constexpr unsigned most_padding = 8;  // a run is padded by less
 
+/// Blocks of threads that are resident on a multiprocessor: more of them hide what a row waits for, until registers spill.
 template <class Recipe>
-__global__ void __launch_bounds__(TileWalk::threads)
+constexpr int assembly_resident = Recipe::unknowns < 4 ? 2 : 3;
+
+/// Known: on the recipe's own stencil, which the compiler knows.
+template <class Recipe, bool Known>
+__global__ void __launch_bounds__(TileWalk::threads, assembly_resident<Recipe>)
     assembly_kernel(const __grid_constant__ AssemblyView v, const __grid_constant__ Recipe recipe) {
   extern __shared__ int walk_memory[];
   const int b = Recipe::unknowns > 0 ? Recipe::unknowns : v.block;
@@ -24,7 +29,12 @@ __global__ void __launch_bounds__(TileWalk::threads)
   walk_tiles(
       v.vector, b, walk_memory,
       [&](Ijk p, int row, const TileRun& run, unsigned rank) {
-        write_row(v, recipe, p, row, v.values + run.start * columns + rank, run.length);
+        double* const first = v.values + run.start * columns + rank;
+        if constexpr (Known) {
+          write_known_row(v, recipe, p, row, first, run.length);
+        } else {
+          write_row(v, recipe, p, row, first, run.length);
+        }
       },
       [&](const TileRun& run) {
         const unsigned padding = run.length - run.used;
@@ -40,12 +50,14 @@ __global__ void __launch_bounds__(TileWalk::threads)
 template <class Recipe>
 void write_on_gpu(int device, const AssemblyView& view, const Recipe& recipe) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  if constexpr (KnownRecipe<Recipe>) {
+  auto* kernel = assembly_kernel<Recipe, false>;
+  if constexpr (WholeBlocks<Recipe>) {
     if (view.known && write_blocks(view, recipe)) return;
+  } else if constexpr (KnownRecipe<Recipe>) {
+    if (view.known) kernel = assembly_kernel<Recipe, true>;
   }
-  assembly_kernel<Recipe>
-      <<<TileWalk::blocks(view.vector, view.longest), TileWalk::threads, TileWalk::shared_bytes(view.vector)>>>(view,
-                                                                                                                recipe);
+  kernel<<<TileWalk::blocks(view.vector, view.longest), TileWalk::threads, TileWalk::shared_bytes(view.vector)>>>(view,
+                                                                                                                  recipe);
   check_cuda(cudaGetLastError(), "assembly");
 }
 

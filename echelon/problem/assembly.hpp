@@ -5,6 +5,8 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "echelon/factor/static_plan.hpp"
@@ -77,6 +79,38 @@ concept KnownRecipe = requires {
   Recipe::Known::plan;
 };
 
+/// One whose blocks are made whole on a GPU (assembly_blocks.cuh).
+template <class Recipe>
+concept WholeBlocks = KnownRecipe<Recipe> && requires {
+  Recipe::keeps_rows;
+};
+
+/// The same on exactly that stencil: what depends on an entry's offset alone is done by the compiler.
+template <KnownRecipe Recipe>
+ECHELON_FN void write_known_row(const AssemblyView& v, const Recipe& recipe, Ijk p, int row, double* first,
+                                std::int64_t stride) {
+  constexpr int b = Recipe::unknowns;
+  const Wavefront& front = v.vector.front;
+  const auto of_point = recipe.row(p);
+  const auto write = [&]<int e>(std::integral_constant<int, e>) {
+    constexpr Offset o = Recipe::Known::plan.offset[e];
+    const Ijk q = moved(p, o);
+    const bool inside = (o.x < 0 ? q.i >= 0 : q.i < front.nx) && (o.y < 0 ? q.j >= 0 : q.j < front.ny) &&
+                        (o.z < 0 ? q.k >= 0 : q.k < front.nz);
+    if (inside) {
+      const auto block = of_point.block(e, o);
+#pragma unroll
+      for (int c = 0; c < b; ++c) first[c * stride] = block.at(row, c);
+    } else {
+#pragma unroll
+      for (int c = 0; c < b; ++c) first[c * stride] = 0;
+    }
+    first += b * stride;
+  };
+  [&]<int... e>(std::integer_sequence<int, e...>) { (write(std::integral_constant<int, e>{}), ...); }
+  (std::make_integer_sequence<int, Recipe::Known::plan.entries>{});
+}
+
 template <class Recipe>
 struct AssemblyKernels {
   void (*write)(int device, const AssemblyView& view, const Recipe& recipe);
@@ -141,7 +175,16 @@ class RecipeRows final : public RowSource {
     for_each_point(grid(), Recipe::operations, [&](std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t) {
       const Ijk p{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
       const echelon::Place place = order.matrix().place(p);
-      for (int r = 0; r < dof(); ++r) write_row(view, recipe_, p, r, view.values + place.at(0, r, 0), place.column_stride);
+      for (int r = 0; r < dof(); ++r) {
+        double* const first = view.values + place.at(0, r, 0);
+        if constexpr (KnownRecipe<Recipe>) {
+          if (view.known) {
+            write_known_row(view, recipe_, p, r, first, place.column_stride);
+            continue;
+          }
+        }
+        write_row(view, recipe_, p, r, first, place.column_stride);
+      }
     });
   }
 

@@ -28,7 +28,6 @@ ECHELON_FN int length(const Offset& o) { return (o.x < 0 ? -o.x : o.x) + (o.y < 
 
 struct CahnHilliardRows {
   using Known = static_plans::Diamond25;
-  static constexpr bool keeps_rows = false, by_entry = true;
   static constexpr int unknowns = 2;
   static constexpr std::int64_t operations = 2000;
   SampleView<phases::components> samples;

@@ -4,8 +4,9 @@
 //   row(p)          what the blocks of a point's row have in common, and of it
 //   .block(e, o)    the block of the stencil's entry e, whose neighbour p + o is inside the grid, and of that
 //   .at(row, column)
-// One with blocks may have a stencil that the compiler knows (`Known`); it then says whether the rows of points are worth
-// keeping for all their entries (keeps_rows, and kept(row)), and whether entries are worth code of their own (by_entry).
+// One with blocks may have a stencil that the compiler knows (`Known`). Where making whole blocks is faster on a GPU it says
+// whether the rows of points are worth keeping for all their entries (keeps_rows, and kept(row)), and whether entries are
+// worth code of their own (by_entry).
 // The order of all operations is fixed and nothing contracts, so the bits are the same wherever a value is made.
 #pragma once
 

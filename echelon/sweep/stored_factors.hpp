@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factors where they lie, on a GPU or, in tests, on the host: triangles by sweep position as in triangles.hpp, in elimination
-// order. Nothing is owned.
+// Factors where they lie, on a GPU or, in tests, on the host: triangles by sweep position as in triangles.hpp, in
+// elimination order. Nothing is owned.
 #pragma once
 
 #include <cstdint>
