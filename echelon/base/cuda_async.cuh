@@ -39,7 +39,15 @@ __device__ __forceinline__ void barrier_wait(Address barrier, unsigned parity) {
       "r"(parity)
       : "memory");
 }
-/// The same with a long suspension, for whoever is not on the critical path.
+/// Both, their looks under way at once.
+__device__ __forceinline__ void barrier_wait_both(Address a, unsigned parity_a, Address b, unsigned parity_b) {
+  asm volatile(
+      "{ .reg .pred p, q; L: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;"
+      " mbarrier.try_wait.parity.shared::cta.b64 q, [%2], %3; and.pred p, p, q; @p bra D; bra L; D: }" ::"r"(a),
+      "r"(parity_a), "r"(b), "r"(parity_b)
+      : "memory");
+}
+/// One with a long suspension, for whoever is not on the critical path.
 __device__ __forceinline__ void barrier_wait_idle(Address barrier, unsigned parity) {
   asm volatile(
       "{ .reg .pred p; L: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1, 2000; @p bra D; bra L; D: }" ::"r"(barrier),

@@ -9,15 +9,6 @@
 
 namespace echelon::device {
 
-/// Both, their looks under way at once.
-__device__ __forceinline__ void barrier_wait_both(Address a, unsigned parity_a, Address b, unsigned parity_b) {
-  asm volatile(
-      "{ .reg .pred p, q; L: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;"
-      " mbarrier.try_wait.parity.shared::cta.b64 q, [%2], %3; and.pred p, p, q; @p bra D; bra L; D: }" ::"r"(a),
-      "r"(parity_a), "r"(b), "r"(parity_b)
-      : "memory");
-}
-
 /// In a register from now on: the compiler would ask for it where it is needed, and wait.
 __device__ __forceinline__ int kept(int value) {
   int result;

@@ -107,4 +107,52 @@ struct KnownSweep {
   }
 };
 
+/// The triangles that have kernels of their own: the named stencils with the tiles and plans that sweep_plan gives them.
+/// Calls is<entries, tile's y and z, lines a thread, groups>() of block size B until one says yes.
+template <int B, class Is>
+bool any_known(const Is& is) {
+  using namespace near_entries;
+  if constexpr (B == 1) {
+    return is.template operator()<star7, 16, 16, 4, 3>() || is.template operator()<star7, 32, 16, 4, 3>() ||
+           is.template operator()<star13, 16, 16, 2, 2>() || is.template operator()<diamond13, 16, 16, 2, 3>() ||
+           is.template operator()<diamond25, 16, 8, 2, 3>() || is.template operator()<box27, 16, 8, 2, 3>();
+  }
+  if constexpr (B == 2) {
+    return is.template operator()<star7, 16, 8, 2, 3>() || is.template operator()<star13, 16, 8, 2, 2>() ||
+           is.template operator()<diamond13, 16, 8, 2, 3>() || is.template operator()<diamond25, 8, 8, 1, 2>() ||
+           is.template operator()<box27, 16, 4, 1, 3>();
+  }
+  if constexpr (B == 3) {
+    return is.template operator()<star7, 8, 8, 2, 2>() || is.template operator()<star13, 8, 8, 2, 2>() ||
+           is.template operator()<diamond13, 8, 8, 2, 2>() || is.template operator()<diamond25, 8, 4, 1, 2>() ||
+           is.template operator()<box27, 8, 4, 1, 2>();
+  }
+  if constexpr (B == 4) {
+    return is.template operator()<star7, 8, 8, 2, 2>() || is.template operator()<star13, 8, 4, 1, 2>() ||
+           is.template operator()<diamond13, 8, 4, 1, 2>() || is.template operator()<diamond25, 4, 4, 1, 2>() ||
+           is.template operator()<box27, 4, 4, 1, 2>();
+  }
+  if constexpr (B == 5) {
+    return is.template operator()<star7, 8, 4, 2, 2>() || is.template operator()<star13, 4, 4, 1, 2>() ||
+           is.template operator()<diamond13, 4, 4, 1, 2>() || is.template operator()<diamond25, 4, 4, 1, 2>() ||
+           is.template operator()<box27, 4, 4, 1, 2>();
+  }
+  if constexpr (B == 6) {
+    return is.template operator()<star7, 8, 4, 2, 2>() || is.template operator()<star13, 4, 4, 1, 2>() ||
+           is.template operator()<diamond13, 4, 4, 1, 2>() || is.template operator()<diamond25, 4, 2, 1, 2>() ||
+           is.template operator()<box27, 4, 2, 1, 2>();
+  }
+  if constexpr (B == 7) {
+    return is.template operator()<star7, 4, 4, 1, 2>() || is.template operator()<star13, 4, 2, 1, 2>() ||
+           is.template operator()<diamond13, 4, 2, 1, 2>() || is.template operator()<diamond25, 4, 2, 1, 2>() ||
+           is.template operator()<box27, 4, 2, 1, 2>();
+  }
+  if constexpr (B == 8) {
+    return is.template operator()<star7, 4, 4, 1, 2>() || is.template operator()<star13, 4, 2, 1, 2>() ||
+           is.template operator()<diamond13, 4, 2, 1, 2>() || is.template operator()<diamond25, 4, 2, 1, 2>() ||
+           is.template operator()<box27, 4, 2, 1, 2>();
+  }
+  return false;
+}
+
 }  // namespace echelon

@@ -66,6 +66,58 @@ TEST(WavefrontPlan, KnownTrianglesAreThoseOfTheNamedStencils) {
   expect_entries(near_entries::box27, stencils::box27());
 }
 
+/// What a kernel is chosen by, as WavefrontSweep makes it.
+WavefrontSweepView view_of(const SweepTriangle& t, TileShape tile, int dof, const SweepPlan& plan) {
+  WavefrontSweepView v;
+  v.pipelined = plan.pipelined;
+  v.plan = plan;
+  v.dof = dof;
+  v.count = static_cast<int>(t.neighbours.size());
+  v.vector.tiles.shape = tile;
+  v.reach_y = t.reach_y;
+  v.reach_z = t.reach_z;
+  v.deepest = t.deepest;
+  v.early = t.early;
+  v.corner = t.corner;
+  for (int q = 0; q < v.count; ++q) {
+    const SweepNeighbour& n = t.neighbours[static_cast<std::size_t>(q)];
+    v.place[q] = {-(n.dz * (tile.y + t.reach_y) + n.dy) * dof * 8, n.behind};
+  }
+  return v;
+}
+
+template <int B>
+bool is_known(const WavefrontSweepView& v) {
+  return any_known<B>([&]<const auto & Near, int TileY, int TileZ, int LinesAThread, int Groups>() {
+    return KnownSweep<Near, B, TileY, TileZ, LinesAThread, Groups, double>::fits(v);
+  });
+}
+
+/// Whoever changes tiles or plans has to change the kernels' list, or sweeps get slower and nobody knows why.
+TEST(WavefrontPlan, NamedStencilsHaveKernelsOfTheirOwn) {
+  bool (*const known[])(const WavefrontSweepView&) = {is_known<1>, is_known<2>, is_known<3>, is_known<4>,
+                                                      is_known<5>, is_known<6>, is_known<7>, is_known<8>};
+  for (const char* name : {"star7", "star13", "diamond13", "diamond25", "box27"}) {
+    const Stencil stencil = stencils::named(name);
+    for (int dof = 1; dof <= 8; ++dof) {
+      for (const std::int64_t side : {64, 512}) {
+        const Grid grid{64, side, side};
+        for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+          for (const int stored : {8, 4}) {
+            const TileShape tile = sweep_tile_shape(grid, stencil, dof);
+            const SweepTriangle t = triangle_of(grid, stencil, triangle);
+            const SweepPlan plan = sweep_plan(t, tile, {dof, 8, stored});
+            // Levels that come in two pieces have the kernel for anything.
+            EXPECT_EQ(known[dof - 1](view_of(t, tile, dof, plan)), plan.pieces == 1)
+                << name << " b=" << dof << ' ' << side << ", stored in " << stored << ", pieces " << plan.pieces;
+            EXPECT_TRUE(plan.pieces == 1 || dof * stencil.center() >= 60);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(WavefrontPlan, NamedStencilsRunInARing) {
   for (const std::string& name : stencils::names()) {
     const Stencil stencil = stencils::named(name);
