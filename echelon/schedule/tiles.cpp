@@ -89,11 +89,15 @@ struct PlacedTiles {
     std::vector<std::int64_t> steps;
     for (const Neighbour& n : around) steps.push_back(n.dz * width + n.dy);
     std::vector<Placed> ready;
+    ready.reserve(static_cast<std::size_t>(places()));
     int last = 0;
     for (int z = 0; z < tiles_z; ++z) {
       int* const of_row = when_of.data() + (z + before_z) * width + before_y;
-      for (int y = 0; y < tiles_y; ++y) {
-        const Tile tile = with_levels(front, shape, y * shape.y, z * shape.z);
+      // Lines of a ẑ begin at ŷ = c ẑ: beyond those of the row's first and last ẑ there is nothing.
+      const int first_z = z * shape.z, last_z = std::min(first_z + shape.z, front.nz) - 1;
+      const int end_y = (front.c * last_z + front.ny + shape.y - 1) / shape.y;
+      for (int y = front.c * first_z / shape.y; y < end_y; ++y) {
+        const Tile tile = with_levels(front, shape, y * shape.y, first_z);
         if (tile.levels == 0) continue;
         int when = tile.first_level;
         for (const std::int64_t step : steps) when = std::max(when, of_row[y + step]);
