@@ -41,7 +41,9 @@ std::vector<Neighbour> neighbours(const std::vector<Dependency>& needs, TileShap
 /// Levels of the tile's points; none when no line of it is inside.
 Tile with_levels(const Wavefront& front, TileShape shape, int y, int z) {
   int first = std::numeric_limits<int>::max(), last = -1;
-  for (int at = z; at < std::min(z + shape.z, front.nz); ++at) {
+  // Without a shear all ẑ have the same ŷ, and the first and the last say everything.
+  const int last_z = std::min(z + shape.z, front.nz) - 1, step = front.c == 0 ? std::max(1, last_z - z) : 1;
+  for (int at = z; at <= last_z; at += step) {
     const int begin = std::max(y, front.c * at), end = std::min(y + shape.y, front.c * at + front.ny);
     if (begin >= end) continue;
     first = std::min(first, front.line_start(begin, at));
