@@ -14,6 +14,7 @@
 
 #include "echelon/base/cuda_async.cuh"
 #include "echelon/factor/row_factor_judge.cuh"
+#include "echelon/factor/row_factor_published.cuh"
 
 namespace echelon {
 
@@ -131,8 +132,6 @@ class MetRowLane {
  private:
   static constexpr int steps = RowMeetsView::steps_a_word;
   static constexpr unsigned nowhere = ~0u;
-  /// The upper half of words that are not there yet. Of NaN alone; a row writes another one.
-  static constexpr unsigned not_there = ~0u, some_nan = 0xfff80000u;
 
   struct Soon {
     unsigned head = 0, record = 0;
@@ -170,12 +169,6 @@ class MetRowLane {
         : "+d"(w)
         : "d"(-l), "d"(u), "r"(static_cast<int>(wanted)));
   }
-  __device__ static void store(double* to, double x) {
-    if (missing(x)) x = __hiloint2double(static_cast<int>(some_nan), 0);
-    asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(to), "d"(x) : "memory");
-  }
-  /// Where no word is needed stands 0.
-  __device__ static bool missing(double x) { return static_cast<unsigned>(__double2hiint(x)) == not_there; }
 
   /// Asks for the words of a step, to be kept as the s-th; only rows that `go_on` change. All lanes.
   __device__ void ask_step(int s, int step, bool go_on) {
@@ -191,7 +184,7 @@ class MetRowLane {
   /// one.
   __device__ bool step(int s) {
     const bool next = (at_ < below_) & (static_cast<unsigned>(at_) % steps == static_cast<unsigned>(s));
-    const unsigned late = __ballot_sync(~0u, next & missing(u_[s]));
+    const unsigned late = __ballot_sync(~0u, next & is_absent(u_[s]));
     const bool go_on = next & ((late & ((1u << G) - 1) << first_) == 0);
     if (!__any_sync(~0u, go_on)) return late != 0;
     multiply(w_, u_[s], go_on & (q_ == at_));
@@ -207,7 +200,7 @@ class MetRowLane {
 
   __device__ void ask_again() {
 #pragma unroll
-    for (int s = 0; s < steps; ++s) load(u_[s], where_[s], missing(u_[s]));
+    for (int s = 0; s < steps; ++s) load(u_[s], where_[s], is_absent(u_[s]));
   }
 
   /// Everything that others wait for at once, then what is kept.
@@ -226,7 +219,7 @@ class MetRowLane {
     const unsigned place = has_diagonal   ? RowMeetsView::place_of_inverse
                            : q_ == count_ ? RowMeetsView::place_of_estimate
                                           : RowMeetsView::place_of_upper + after;
-    if (q_ >= below_ && q_ <= count_) store(words_ + RowMeetsView::record(last_, i_, upper_) + place, w_);
+    if (q_ >= below_ && q_ <= count_) publish(words_ + RowMeetsView::record(last_, i_, upper_) + place, w_);
     double* to = q_ < below_    ? f_.lower_values + lower_ + q_
                  : has_diagonal ? f_.inverse_diagonal + i_
                  : q_ < count_  ? f_.upper_values + upper_ + after

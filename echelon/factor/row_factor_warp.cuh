@@ -10,6 +10,7 @@
 
 #include "echelon/base/cuda_async.cuh"
 #include "echelon/factor/row_factor_judge.cuh"
+#include "echelon/factor/row_factor_published.cuh"
 
 namespace echelon {
 
@@ -139,7 +140,7 @@ class WarpRow {
     for (int x = 0; x < E; ++x) {
       const int e = entry(x);
       w_[x] = e == below_ ? inverse : w_[x];
-      if (e >= below_ && e <= count_) store(own_word_[x], w_[x]);
+      if (e >= below_ && e <= count_) publish(own_word_[x], w_[x]);
     }
 #pragma unroll
     for (int x = 0; x < E; ++x) {
@@ -157,22 +158,18 @@ class WarpRow {
  private:
   static constexpr int steps = RowMeetsView::steps_a_word;
   static constexpr unsigned nowhere = ~0u;
-  /// The upper half of words that are not there yet. Of NaN alone; a row writes another one.
-  static constexpr unsigned not_there = ~0u, some_nan = 0xfff80000u;
 
   /// What a step needs of row k.
   struct Words {
     double inverse, u[E];
 
     __device__ bool lack() const {
-      bool any = missing(inverse);
+      bool any = is_absent(inverse);
 #pragma unroll
-      for (int x = 0; x < E; ++x) any = any || missing(u[x]);
+      for (int x = 0; x < E; ++x) any = any || is_absent(u[x]);
       return any;
     }
   };
-  __device__ static bool missing(double x) { return static_cast<unsigned>(__double2hiint(x)) == not_there; }
-
   __device__ int entry(int x) const { return lane_ + 32 * x; }
 
   /// Of the four steps from `first` on, where the row has them.
@@ -189,10 +186,6 @@ class WarpRow {
     double x;
     asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(x) : "l"(words_ + where) : "memory");
     return x;
-  }
-  __device__ static void store(double* to, double x) {
-    if (missing(x)) x = __hiloint2double(static_cast<int>(some_nan), 0);
-    asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(to), "d"(x) : "memory");
   }
 
   /// Asks for the words of a step, to be kept as the s-th. All lanes; nothing is asked for beyond the last step.
@@ -214,10 +207,10 @@ class WarpRow {
   /// For the words that are missing.
   __device__ void ask_again(int s) {
     Words& to = came_[s];
-    if (missing(to.inverse)) to.inverse = load(first_[s] + RowMeetsView::place_of_inverse);
+    if (is_absent(to.inverse)) to.inverse = load(first_[s] + RowMeetsView::place_of_inverse);
 #pragma unroll
     for (int x = 0; x < E; ++x) {
-      if (missing(to.u[x])) to.u[x] = load(where_[x][s]);
+      if (is_absent(to.u[x])) to.u[x] = load(where_[x][s]);
     }
   }
 
