@@ -80,13 +80,7 @@ struct ManyLines : LaneLines<B, M, K, double> {
     for (int m = 0; m < M; ++m) {
 #pragma unroll
       for (int k = 0; k < K; ++k) {
-        double result = 0;
-#pragma unroll
-        for (int col = 0; col < B; ++col) {
-          const double w = B == 1 ? sum[m][k] : __shfl_sync(all_lanes, sum[m][k], lane - row + col);
-          result = col == 0 ? diagonal[m][0] * w : fma(diagonal[m][col], w, result);
-        }
-        sum[m][k] = result;
+        sum[m][k] = times_inverse<B>(sum[m][k], lane, row, [&](int col) { return diagonal[m][col]; });
       }
     }
   }

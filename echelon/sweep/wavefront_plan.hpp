@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a GPU block runs the sweep of one tile: how many lines a tile has, and what the block's shared memory holds.
 //   [barriers | history of x: H levels × lines with their border | ring of stages: record, r, coefficients of one piece]
-// A piece is some entries of one level; a stage holds one. Warps: groups of computing ones that take the levels in turn, one
-// that copies ahead, and groups of those that fetch the borders from neighbouring tiles. Pure arithmetic, no device needed.
+// A piece is some entries of one level; a stage holds one. Warps: groups of computing ones that take the levels in turn,
+// one or two that copy ahead, and groups of those that fetch the borders from neighbouring tiles. Pure arithmetic, no device
+// needed.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +75,7 @@ namespace sweep_limits {
 inline constexpr int entries = 64, stages = 16, history = 32;
 inline constexpr int plain_entries = 192, tile_reaches = 64;
 inline constexpr std::int64_t shared_bytes = 227 * 1024;
-inline constexpr int head_bytes = 1408;  // barriers, the tile's number, the next heads of runs
+inline constexpr int head_bytes = 896;  // barriers, the tile's number, the launch's epoch
 inline constexpr int run_head_bytes = 16;
 /// Of a block; the kernels are compiled for it, which leaves 96 registers each.
 inline constexpr int threads = 640;

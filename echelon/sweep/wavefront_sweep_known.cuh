@@ -194,13 +194,7 @@ __device__ __forceinline__ void sweep_known_lines(const WavefrontSweepView& v, c
     if constexpr (!Lower) {
 #pragma unroll
       for (int m = 0; m < M; ++m) {
-        V result = 0;
-#pragma unroll
-        for (int col = 0; col < B; ++col) {
-          const V w = B == 1 ? sum[m] : __shfl_sync(all_lanes, sum[m], lane - row + col);
-          result = col == 0 ? widened<V>(diagonal[0][m]) * w : fma(widened<V>(diagonal[col][m]), w, result);
-        }
-        sum[m] = result;
+        sum[m] = times_inverse<B>(sum[m], lane, row, [&](int col) { return widened<V>(diagonal[col][m]); });
       }
     }
 #pragma unroll

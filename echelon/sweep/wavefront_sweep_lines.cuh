@@ -130,13 +130,7 @@ __device__ __forceinline__ void SweepLines<B, M, V, S>::run() {
     if (!v.lower) {
 #pragma unroll
       for (int m = 0; m < M; ++m) {
-        V result = 0;
-#pragma unroll
-        for (int col = 0; col < B; ++col) {
-          const V w = B == 1 ? sum[m] : __shfl_sync(all_lanes, sum[m], lane - row + col);
-          result = col == 0 ? diagonal[m][0] * w : fma(diagonal[m][col], w, result);
-        }
-        sum[m] = result;
+        sum[m] = times_inverse<B>(sum[m], lane, row, [&](int col) { return diagonal[m][col]; });
       }
     }
     finish();

@@ -38,6 +38,18 @@ struct BorderPlace {
   }
 };
 
+/// A row of D⁻¹, whose column c is inverse(c), times the sums of its block, which are in the block's lanes. All lanes.
+template <int B, class V, class Inverse>
+__device__ __forceinline__ V times_inverse(V sum, int lane, int row, const Inverse& inverse) {
+  V result = 0;
+#pragma unroll
+  for (int col = 0; col < B; ++col) {
+    const V w = B == 1 ? sum : __shfl_sync(all_lanes, sum, lane - row + col);
+    result = col == 0 ? inverse(0) * w : fma(inverse(col), w, result);
+  }
+  return result;
+}
+
 /// The lines that a computing lane keeps from the first level to the last, of K vectors, and its place in the ring.
 template <int B, int M, int K, class V>
 struct LaneLines {

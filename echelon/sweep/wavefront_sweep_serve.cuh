@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The warps that serve a sweeping block: one copies the runs of coming levels into the ring, some fetch x on the borders
-// from the words that neighbouring tiles publish. Reads are safe: a stage is filled only when it is empty, and a level of
-// the history is overwritten only after the last step that reads it.
+// The warps that serve a sweeping block: one or two copy the runs of coming levels into the ring, some fetch x on the
+// borders from the words that neighbouring tiles publish. Reads are safe: a stage is filled only when it is empty, and a
+// level of the history is overwritten only after the last step that reads it.
 #pragma once
 
 #include "echelon/sweep/wavefront_sweep_places.cuh"

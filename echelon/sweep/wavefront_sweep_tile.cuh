@@ -20,7 +20,7 @@ constexpr unsigned polls_before_sleep = 4, polls_a_look = 1024;
 
 /// The block's shared memory, in bytes from its beginning.
 namespace place {
-constexpr int full = 0, empty = 128, border = 256, done = 512, tile = 768, epoch = 776, starts = 1024, lengths = 1280;
+constexpr int full = 0, empty = 128, border = 256, done = 512, tile = 768, epoch = 776;
 }  // namespace place
 
 /// What every role knows of its tile.
