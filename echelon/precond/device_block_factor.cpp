@@ -100,10 +100,10 @@ void DeviceBlockFactor::prepare(const BlockCsr<double>& A, Array<RowSweepWord>& 
   if (!p.compare || stops_by_itself()) return;
   RowFactorNumbers found;
   fetch(device_, {{numbers_.data(), &found, sizeof found}});
-  require_same_pattern(found);
+  note_or_compare_pattern(found);
 }
 
-void DeviceBlockFactor::require_same_pattern(const RowFactorNumbers& found) {
+void DeviceBlockFactor::note_or_compare_pattern(const RowFactorNumbers& found) {
   const std::uint64_t now = found.found[preparation_.turn].fingerprint;
   if (!fingerprint_) fingerprint_ = now;
   if (now != *fingerprint_) refuse_pattern();
@@ -143,7 +143,7 @@ FactorStatus DeviceBlockFactor::read() {
 }
 
 FactorStatus DeviceBlockFactor::judged(const RowFactorNumbers& found) {
-  require_same_pattern(found);
+  note_or_compare_pattern(found);
   const FactorStatus& status = found.status;
   if (status.stuck_tile != 0) {
     throw Error(ErrorCode::device,

@@ -60,7 +60,8 @@ class DeviceBlockFactor {
 
  private:
   bool stops_by_itself() const;
-  void require_same_pattern(const RowFactorNumbers& found);
+  /// The first time notes what the pattern is known by; later throws where it differs.
+  void note_or_compare_pattern(const RowFactorNumbers& found);
   void sweep_for_growth(RowSweeps& sweeps);
   void read_growth(RowSweeps& sweeps);
   FactorStatus judged(const RowFactorNumbers& found);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The computing warps of a sweeping block for a triangle that is known when the kernel is compiled: what SweepLines does, in
-// a third of the instructions. Between the end of one level and the end of the next stand only the wait, the loads of x,
+// fewer instructions. Between the end of one level and the end of the next stand only the wait, the loads of x,
 // the fma's and the stores: coefficients are in registers by then.
 #pragma once
 
@@ -16,7 +16,7 @@ __device__ __forceinline__ int kept(int value) {
   return result;
 }
 
-constexpr int registers_for_coefficients = 208;  // bytes of them
+constexpr int coefficient_bytes_in_registers = 208;  // of 96 registers, without spilling much
 
 template <class K, bool Lower, class V, class S>
 __device__ __forceinline__ void sweep_known_lines(const WavefrontSweepView& v, const OwnTile& own, int warp, int lane) {
@@ -24,7 +24,7 @@ __device__ __forceinline__ void sweep_known_lines(const WavefrontSweepView& v, c
   constexpr int vb = static_cast<int>(sizeof(V)), sb = static_cast<int>(sizeof(S)), lines_a_warp = warp_size / B;
   // Coefficients that registers hold while the last level is waited for: as many of the last entries as fit. Those before
   // come from the stage: two levels old before the wait, others after it.
-  constexpr int fit = registers_for_coefficients / (B * M * sb), held = fit < NE ? fit : NE, held_from = NE - held;
+  constexpr int fit = coefficient_bytes_in_registers / (B * M * sb), held = fit < NE ? fit : NE, held_from = NE - held;
   constexpr bool stage_is_free = held_from <= K::early;  // before the wait
   const int group = warp / K::warps, member = warp % K::warps, row = B == 1 ? 0 : lane % B;
   const int nx = kept(v.vector.front.nx), stages = kept(v.plan.stages), stage_bytes = kept(v.plan.stage_bytes);
