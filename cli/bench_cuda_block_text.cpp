@@ -62,9 +62,10 @@ std::string block_table(const BenchReport& report) {
   struct Shown {
     const char *operation, *head;
   };
-  // Older reports have no first factorization.
+  // Older reports have no first factorization and no checked ones.
   constexpr Shown each[] = {{"analysis", "analysis"},
                             {"ilu0 first factorization", "first"},
+                            {"ilu0 factorization beside", "beside checked"},
                             {"ilu0 factorization", "factor"},
                             {"lower sweep", "lower"},
                             {"upper sweep", "upper"}};

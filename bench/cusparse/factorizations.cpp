@@ -33,6 +33,11 @@ void Csrilu02::factor() {
         "cusparseDcsrilu02");
 }
 
+void Csrilu02::check_pivots() {
+  int row = -1;
+  check(cusparseXcsrilu02_zeroPivot(handle_, plan_, &row), "cusparseXcsrilu02_zeroPivot");
+}
+
 Bsrilu02::Bsrilu02(const CusparseSession& session, DeviceRows& rows) : handle_(session.handle), rows_(rows) {
   check(cusparseCreateBsrilu02Info(&plan_), "cusparseCreateBsrilu02Info");
   int bytes = 0;
@@ -55,6 +60,11 @@ void Bsrilu02::factor() {
   check(cusparseDbsrilu02(handle_, by_columns, rows_.rows, rows_.nonzeros, description_.get, rows_.values.data(),
                           rows_.row_start.data(), rows_.column.data(), rows_.block, plan_, with_levels, scratch_.data()),
         "cusparseDbsrilu02");
+}
+
+void Bsrilu02::check_pivots() {
+  int row = -1;
+  check(cusparseXbsrilu02_zeroPivot(handle_, plan_, &row), "cusparseXbsrilu02_zeroPivot");
 }
 
 }  // namespace echelon::bench

@@ -16,6 +16,8 @@ class Csrilu02 {
   Csrilu02& operator=(const Csrilu02&) = delete;
   void analyse();
   void factor();
+  /// Waits for the factorization and throws when it met a pivot of zero.
+  void check_pivots();
 
  private:
   cusparseHandle_t handle_;
@@ -34,6 +36,8 @@ class Bsrilu02 {
   Bsrilu02& operator=(const Bsrilu02&) = delete;
   void analyse();
   void factor();
+  /// Waits for the factorization and throws when it met a pivot of zero.
+  void check_pivots();
 
  private:
   cusparseHandle_t handle_;

@@ -26,13 +26,8 @@ int cusparse_main(const char* kind, int argc, char** argv, const Measure& measur
   });
 }
 
-/// Median seconds of calls for about a fifth of a second, at least one and at most ten.
 inline double cusparse_seconds(const std::function<void()>& work, const std::function<void()>& before = {}) {
-  constexpr double enough = 0.2;
-  constexpr int most = 10;
-  const double first = median(device_samples(false, 1, work, before));
-  const int more = std::clamp(static_cast<int>(enough / first), 0, most);
-  return more == 0 ? first : median(device_samples(true, more, work, before));
+  return median(device_samples_for_a_while(work, before));
 }
 
 /// Right-hand side and answer of a case on the GPU.

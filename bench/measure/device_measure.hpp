@@ -36,4 +36,7 @@ const DeviceMeasure* device_measure();
 std::vector<double> device_samples(bool warm, int repeats, const std::function<void()>& work,
                                    const std::function<void()>& before = {});
 
+/// Warm ones for about a fifth of a second, at most ten, unless one alone takes as long: then that one.
+std::vector<double> device_samples_for_a_while(const std::function<void()>& work, const std::function<void()>& before = {});
+
 }  // namespace echelon::bench

@@ -36,6 +36,30 @@ __device__ __forceinline__ void note_bounds(FactorStatus* status, const FactorBo
   if (!bounds.finite) atomicOr(&status->not_bounded, 1u);
 }
 
+/// What a thread finds of scalar rows while it factors them, in shared memory, since registers are for the rows: the largest
+/// change of a diagonal and the bounds, infinite where a row's is not finite.
+struct RowExtremes {
+  double change, upper, inverse;
+
+  __device__ void begin() { change = upper = inverse = 0; }
+  __device__ void include_change(double other) { change = other > change ? other : change; }
+  /// Sums of a row's |u|, its |d⁻¹| and |y|.
+  __device__ void include_row(double above, double size, double y) {
+    upper = larger(upper, above * size);
+    inverse = larger(inverse, size * y);
+  }
+  /// All lanes.
+  __device__ void note(FactorStatus* status) const {
+    raise_by_warp(&status->change, change);
+    note_bounds(status, {0, upper, inverse, repair::is_finite(upper) && repair::is_finite(inverse)});
+  }
+
+ private:
+  __device__ static double larger(double x, double other) {
+    return other <= x ? x : repair::is_finite(other) ? other : std::numeric_limits<double>::infinity();
+  }
+};
+
 static __global__ void __launch_bounds__(bounds_threads) bound_scalars_kernel(const __grid_constant__ RowFactorView v) {
   const std::int64_t step = std::int64_t{gridDim.x} * bounds_threads;
   FactorBounds bounds;

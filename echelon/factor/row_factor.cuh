@@ -9,6 +9,7 @@
 // an entry of A and of the factors, and for each lower entry D_k⁻¹ and row k of U, from the second-level cache.
 #pragma once
 
+#include "echelon/base/launch_behind.cuh"
 #include "echelon/factor/row_factor_blocks.cuh"
 #include "echelon/factor/row_factor_invert.cuh"
 
@@ -326,6 +327,7 @@ template <int B, int Together>
 __global__ void __launch_bounds__(row_factor_warps * 32, row_factor_blocks(B, Together))
     row_factor_kernel(const __grid_constant__ RowFactorView v) {
   extern __shared__ __align__(16) unsigned char memory[];
+  device::wait_for_previous();
   RowFactorWarp<B, Together> warp(v, memory);
   warp.ask_ticket();
   for (std::int64_t ticket = warp.ticket(); ticket < v.rows.A.block_rows; ticket = warp.ticket()) {

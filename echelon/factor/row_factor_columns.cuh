@@ -10,6 +10,7 @@
 // row_meets.hpp keeps, and of each k D_k⁻¹, y_k and the U_kj that meet the row.
 #pragma once
 
+#include "echelon/base/launch_behind.cuh"
 #include "echelon/factor/row_factor_invert.cuh"
 #include "echelon/factor/row_factor_judge.cuh"
 #include "echelon/factor/row_factor_published.cuh"
@@ -372,6 +373,7 @@ __global__ void __launch_bounds__(column_row_threads, Blocks)
     column_row_factor_kernel(const __grid_constant__ RowFactorView v) {
   using Row = ColumnRow<B, G, S, C>;
   __shared__ typename Row::Room rooms[column_row_threads / G];
+  device::wait_for_previous();
   Row row(v, rooms);
   row.ask_ticket();
   std::int64_t begin = row.first_row();

@@ -54,7 +54,9 @@ Chosen chosen_met(const RowFactorView& v) {
     case 32: return warp_rows<1>();
     case 64: return warp_rows<2>();
     case 96: return warp_rows<3>();
-    default: return warp_rows<4>();
+    case 128: return warp_rows<4>();
+    case 192: return warp_rows<6>();
+    default: return warp_rows<8>();
   }
 }
 
@@ -125,7 +127,9 @@ void meet(int device, const RowFactorView& v) {
     case 32: launch_meet<32, 1>(v); break;
     case 64: launch_meet<32, 2>(v); break;
     case 96: launch_meet<32, 3>(v); break;
-    default: launch_meet<32, 4>(v);
+    case 128: launch_meet<32, 4>(v); break;
+    case 192: launch_meet<32, 6>(v); break;
+    default: launch_meet<32, 8>(v);
   }
   check_cuda(cudaGetLastError(), "how rows meet");
 }
@@ -209,7 +213,7 @@ void prepare(int device, const RowPreparation& what) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   const std::int64_t most = std::max({what.A.block_rows * what.A.block, what.entries + what.A.block_rows, what.word_count});
   const std::size_t shared = allowed_shared(prepare_rows_kernel, measured_bytes(what.A.block));
-  prepare_rows_kernel<<<few_blocks_for(most), prepare_threads, shared>>>(what);
+  prepare_rows_kernel<<<few_blocks_for(most) + 1, prepare_threads, shared>>>(what);
   check_cuda(cudaGetLastError(), "rows before their factorization");
 }
 
@@ -222,7 +226,7 @@ void begin_again(int device, const RowPreparation& what) {
 
 void bound(int device, const RowFactorView& v) {
   const std::int64_t rows = v.rows.A.block_rows;
-  if (rows == 0) return;
+  if (rows == 0 || v.bounded_by_rows()) return;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   const int b = v.rows.A.block, at_once = bounds_rows(b);
   const unsigned blocks = few_blocks((rows + at_once - 1) / at_once);
@@ -252,7 +256,7 @@ void start(int device, const RowFactorView& v, const RowFactorLaunch& launch) {
                                            shared_bytes, nullptr),
                "row factorization");
   } else {
-    kernel.kernel<<<blocks, threads, shared_bytes>>>(v);
+    launch_behind(kernel.kernel, blocks, threads, shared_bytes, v, "row factorization");
   }
   check_cuda(cudaGetLastError(), "row factorization");
 }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "echelon/base/cuda_async.cuh"
+#include "echelon/base/launch_behind.cuh"
 #include "echelon/factor/row_factor_judge.cuh"
 #include "echelon/factor/row_factor_published.cuh"
 
@@ -251,6 +252,7 @@ class MetRowLane {
 template <int G>
 __global__ void __launch_bounds__(met_row_threads, met_row_blocks)
     met_row_factor_kernel(const __grid_constant__ RowFactorView v) {
+  device::wait_for_previous();
   MetRowLane<G> lane(v);
   if (v.dealt) {
     lane.ask_head();

@@ -63,6 +63,11 @@ struct RowFactorView {
   bool dealt = false;              // then: rows wait for none that is near and are dealt out beforehand
   /// Where meets are kept: their records, two doubles a word. Null for other rows.
   RowSweepWord* words = nullptr;
+
+  /// Few scalar rows find what bounds the growth themselves; for many, a pass over U takes less time.
+  ECHELON_FN bool bounded_by_rows() const {
+    return rows.A.block == 1 && meets.kept() && rows.A.block_rows < RowMeetsSize::many_rows;
+  }
 };
 
 struct RowFactorLaunch {

@@ -9,6 +9,8 @@
 #pragma once
 
 #include "echelon/base/cuda_async.cuh"
+#include "echelon/base/launch_behind.cuh"
+#include "echelon/factor/row_bounds.cuh"
 #include "echelon/factor/row_factor_judge.cuh"
 #include "echelon/factor/row_factor_published.cuh"
 
@@ -17,7 +19,7 @@ namespace echelon {
 constexpr int warp_row_threads = 128;
 /// Blocks of threads that a processor holds. With fewer registers, what they cannot hold goes to memory.
 constexpr int warp_row_blocks(int entries_a_lane) {
-  return entries_a_lane == 1 ? 7 : entries_a_lane == 2 ? 5 : entries_a_lane == 3 ? 4 : 3;
+  return entries_a_lane == 1 ? 7 : entries_a_lane == 2 ? 5 : entries_a_lane == 3 ? 4 : entries_a_lane == 4 ? 3 : 2;
 }
 
 /// Cold: since when a row has waited for that entry of L, 0 when everything stops. All lanes.
@@ -41,6 +43,7 @@ class WarpRow {
         last_(static_cast<unsigned>(view.rows.A.block_rows - 1)),
         words_(reinterpret_cast<double*>(view.words)),
         lane_(threadIdx.x % 32) {
+    extremes().begin();
     // In registers: from the constants it would come late, again and again.
     asm("" : "+l"(words_));
   }
@@ -90,7 +93,7 @@ class WarpRow {
     }
 #pragma unroll
     for (int x = 0; x < E; ++x) {
-      if (entry(x) == below_) open_scalar_diagonal(v_, pivot(), w_[x], change_);
+      if (entry(x) == below_) open_scalar_diagonal(v_, pivot(), w_[x], extremes().change);
     }
     return true;
   }
@@ -134,7 +137,7 @@ class WarpRow {
     if (bad) {
       const JudgedPivot<double> judged = judge_inverse(v_, pivot(), diagonal);
       inverse = judged.used;
-      change_ = judged.change > change_ ? judged.change : change_;
+      extremes().include_change(judged.change);
     }
 #pragma unroll
     for (int x = 0; x < E; ++x) {
@@ -151,9 +154,10 @@ class WarpRow {
                                  : v_.estimate + user_;
       if (e <= count_) *to = w_[x];
     }
+    if (v_.bounded_by_rows()) include_bounds();
   }
 
-  __device__ void report() const { raise_by_warp(&v_.status->change, change_); }
+  __device__ void report() const { extremes().note(v_.status); }
 
  private:
   static constexpr int steps = RowMeetsView::steps_a_word;
@@ -238,6 +242,25 @@ class WarpRow {
     }
   }
 
+  /// Of a row that is done: its sum of U in the host's order. Every lane has it.
+  __device__ void include_bounds() {
+    double above = 0, inverse = 0, y = 0;
+#pragma unroll
+    for (int x = 0; x < E; ++x) {
+      for (int lane = max(below_ + 1 - 32 * x, 0); lane < min(count_ - 32 * x, 32); ++lane) {
+        above += magnitude(__shfl_sync(~0u, w_[x], lane));
+      }
+      const double diagonal = __shfl_sync(~0u, w_[x], below_ % 32), solved = __shfl_sync(~0u, w_[x], count_ % 32);
+      inverse = below_ / 32 == x ? magnitude(diagonal) : inverse;
+      y = count_ / 32 == x ? magnitude(solved) : y;
+    }
+    extremes().include_row(above, inverse, y);
+  }
+
+  __device__ static RowExtremes& extremes() {
+    __shared__ RowExtremes of_threads[warp_row_threads];
+    return of_threads[threadIdx.x];
+  }
   __device__ RowPivot pivot() const { return {{i_, user_}, scale_, nonfinite_}; }
 
   const RowFactorView& v_;
@@ -254,12 +277,13 @@ class WarpRow {
   unsigned first_[steps], where_[E][steps];   // of the steps that are under way
   Words came_[steps];
   double* own_word_[E];  // where what others need is told
-  double w_[E], scale_ = 0, change_ = 0;
+  double w_[E], scale_ = 0;
 };
 
 template <int E>
 __global__ void __launch_bounds__(warp_row_threads, warp_row_blocks(E))
     warp_row_factor_kernel(const __grid_constant__ RowFactorView v) {
+  device::wait_for_previous();
   WarpRow<E> row(v);
   while (row.take() && row.eliminate()) row.finish();
   row.report();

@@ -29,8 +29,8 @@ bool worth_keeping(const RowMeetsSize& size, Device device) {
 int RowMeetsSize::stride() const {
   const bool in_reach = words() < most_index && lower < most_index && of_A < most_index && rows < most_index / 2;
   if (longest > longest_row(block) || !in_reach) return 0;
-  const int places = longest + 1;
-  return places <= 8 ? 8 : places <= 16 ? 16 : (places + 31) / 32 * 32;
+  const int places = longest + 1, few = places <= 128 ? 32 : 64;
+  return places <= 8 ? 8 : places <= 16 ? 16 : (places + few - 1) / few * few;
 }
 
 std::int64_t RowMeetsSize::bytes() const {

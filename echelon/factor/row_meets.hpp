@@ -59,12 +59,12 @@ struct RowMeetsSize {
 
   /// Of scalars, and of blocks whose columns lanes keep in registers (row_factor_columns.cuh); 0 for other blocks.
   static constexpr int longest_row(int block) {
-    return block == 1 ? 127 : block == 2 || block == 3 ? 31 : block == 4 ? 7 : block == 5 ? 12 : 0;
+    return block == 1 ? 253 : block == 2 || block == 3 ? 31 : block == 4 ? 7 : block == 5 ? 12 : 0;
   }
   static constexpr std::int64_t many_rows = 200'000;
   /// Where rows have so many places. Rows that share a warp take fewer instructions, but each of them longer.
   static bool share_warps(std::int64_t rows, int stride) { return stride < 32 && rows >= many_rows; }
-  /// 8, 16, 32, 64, 96 or 128; 0 when rows are too long or there are too many.
+  /// 8, 16, 32, 64, 96, 128, 192 or 256; 0 when rows are too long or there are too many.
   int stride() const;
   std::int64_t bytes() const;
   /// Of all records.

@@ -6,6 +6,7 @@
 // Bytes: 8 b² + 4 an entry and 8 a row read, 9 a row and the words written.
 #pragma once
 
+#include "echelon/base/launch_behind.cuh"
 #include "echelon/factor/line_of_values.cuh"
 #include "echelon/factor/row_factor_judge.cuh"
 
@@ -22,11 +23,12 @@ __device__ __forceinline__ unsigned long long mixed(unsigned long long x) {
   return x ^ x >> 31;
 }
 
-/// A thread's part of the sum over an array whose first place is `first`.
+/// A thread's part of the sum over an array whose first place is `first`, when `blocks` share it.
 template <class S>
-__device__ __forceinline__ unsigned long long fingerprint_part(const S* x, std::int64_t count, std::int64_t first) {
+__device__ __forceinline__ unsigned long long fingerprint_part(const S* x, std::int64_t count, std::int64_t first,
+                                                               unsigned blocks) {
   constexpr int batch = 4;
-  const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
+  const std::int64_t step = blocks * std::int64_t{blockDim.x};
   unsigned long long own = 0;
   for (std::int64_t n = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; n < count; n += batch * step) {
     S some[batch];
@@ -42,8 +44,8 @@ __device__ __forceinline__ unsigned long long fingerprint_part(const S* x, std::
 }
 
 /// Sums in the host's order: along the row, a thread each. Gives the largest finite one of the thread's.
-__device__ __forceinline__ double measure_scalars(const BlockCsrView<double>& A, const RowMeasures& to) {
-  const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
+__device__ __forceinline__ double measure_scalars(const BlockCsrView<double>& A, const RowMeasures& to, unsigned blocks) {
+  const std::int64_t step = blocks * std::int64_t{blockDim.x};
   double largest = 0;
   for (std::int64_t row = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; row < A.block_rows; row += step) {
     const LineOfValues line = line_of_values(A.values, A.row_start[row], A.row_start[row + 1], 1);
@@ -61,7 +63,7 @@ ECHELON_FN int measured_bytes(int block) { return block == 1 ? 0 : 2 * measured_
 
 /// The same of blocks, a scalar row a thread: the largest sum of a block row counts, 0 when it is not finite, as in
 /// note_row_sum of pivot_rules.hpp. All threads of the block.
-__device__ __forceinline__ double measure_blocks(const BlockCsrView<double>& A, const RowMeasures& to) {
+__device__ __forceinline__ double measure_blocks(const BlockCsrView<double>& A, const RowMeasures& to, unsigned blocks) {
   extern __shared__ double measured[];
   const int b = A.block, at_once = measured_rows(b);
   const std::int64_t bb = std::int64_t{b} * b;
@@ -69,7 +71,7 @@ __device__ __forceinline__ double measure_blocks(const BlockCsrView<double>& A, 
   double* const scales = measured + at_once * b;
   double largest = 0;
   for (std::int64_t first = std::int64_t{blockIdx.x} * at_once; first < A.block_rows;
-       first += std::int64_t{gridDim.x} * at_once) {
+       first += std::int64_t{blocks} * at_once) {
     const int rows = static_cast<int>(min(std::int64_t{at_once}, A.block_rows - first));
     for (int n = threadIdx.x; n < rows * b; n += prepare_threads) {
       const std::int64_t row = first + n / b;
@@ -96,12 +98,12 @@ __device__ __forceinline__ double measure_blocks(const BlockCsrView<double>& A, 
   return largest;
 }
 
-__device__ __forceinline__ void measure_rows(const BlockCsrView<double>& A, const RowMeasures& to) {
-  raise_by_warp(to.norm, A.block == 1 ? measure_scalars(A, to) : measure_blocks(A, to));
+__device__ __forceinline__ void measure_rows(const BlockCsrView<double>& A, const RowMeasures& to, unsigned blocks) {
+  raise_by_warp(to.norm, A.block == 1 ? measure_scalars(A, to, blocks) : measure_blocks(A, to, blocks));
 }
 
 static __global__ void __launch_bounds__(prepare_threads) measure_rows_kernel(BlockCsrView<double> A, RowMeasures to) {
-  measure_rows(A, to);
+  measure_rows(A, to, gridDim.x);
 }
 
 /// |a| of the first value of A that is finite and not zero, 1 without one: what stands for the scale of a row of zeros. All
@@ -133,15 +135,15 @@ static __global__ void __launch_bounds__(prepare_threads) begin_status_kernel(Bl
 }
 
 /// All bits: a NaN that says that a word is not there yet.
-__device__ __forceinline__ void clear_words(const RowPreparation& p) {
+__device__ __forceinline__ void clear_words(const RowPreparation& p, unsigned blocks) {
   const auto words = reinterpret_cast<uint4*>(p.words);
-  const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
+  const std::int64_t step = blocks * std::int64_t{blockDim.x};
   for (std::int64_t n = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; n < p.word_count; n += step) {
     words[n] = {~0u, ~0u, ~0u, ~0u};
   }
 }
 
-static __global__ void __launch_bounds__(prepare_threads) clear_words_kernel(RowPreparation p) { clear_words(p); }
+static __global__ void __launch_bounds__(prepare_threads) clear_words_kernel(RowPreparation p) { clear_words(p, gridDim.x); }
 
 /// The block that adds last compares. One atomic has both the sum and how many have added.
 __device__ __forceinline__ void compare_fingerprints(const RowPreparation& p, unsigned long long part) {
@@ -151,8 +153,8 @@ __device__ __forceinline__ void compare_fingerprints(const RowPreparation& p, un
   __syncthreads();
   if (threadIdx.x != 0) return;
   for (int warp = 1; warp < prepare_threads / 32; ++warp) part += parts[warp];
-  // The status, cleared by the first block, is seen by the one that is last.
-  if (blockIdx.x == 0) __threadfence();
+  // The status, cleared by one block, is seen by the one that adds last.
+  if (blockIdx.x == gridDim.x - 1) __threadfence();
   const unsigned long long own = (part << RowsFound::count_bits) + 1,
                            sum = atomicAdd(&p.numbers->found[p.turn].fingerprint, own) + own;
   if (!p.compare || sum == p.expected || (sum & RowsFound::count_mask) != gridDim.x) return;
@@ -160,15 +162,20 @@ __device__ __forceinline__ void compare_fingerprints(const RowPreparation& p, un
   p.numbers->status.ticket = static_cast<unsigned>(p.A.block_rows);
 }
 
+/// The last block begins the status; the others have the rest.
 static __global__ void __launch_bounds__(prepare_threads) prepare_rows_kernel(const __grid_constant__ RowPreparation p) {
-  if (blockIdx.x == 0) {
+  device::let_next_begin();
+  const unsigned sharing = gridDim.x - 1;
+  unsigned long long part = 0;
+  if (blockIdx.x == sharing) {
     begin_status(p.A, p.entries, &p.numbers->status);
     if (threadIdx.x == 0) p.numbers->found[1 - p.turn] = {};
+  } else {
+    part = fingerprint_part(p.A.column, p.entries, 0, sharing) +
+           fingerprint_part(p.A.row_start + 1, p.A.block_rows, p.entries, sharing);
+    clear_words(p, sharing);
+    measure_rows(p.A, p.known, sharing);
   }
-  const unsigned long long part =
-      fingerprint_part(p.A.column, p.entries, 0) + fingerprint_part(p.A.row_start + 1, p.A.block_rows, p.entries);
-  clear_words(p);
-  measure_rows(p.A, p.known);
   compare_fingerprints(p, part);
 }
 

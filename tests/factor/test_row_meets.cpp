@@ -32,7 +32,11 @@ TEST(RowMeets, RowsHaveOnePlaceMoreThanEntries) {
                                         {95, 96},
                                         {96, 128},
                                         {127, 128},
-                                        {128, 0}}) {
+                                        {128, 192},
+                                        {191, 192},
+                                        {192, 256},
+                                        {253, 256},
+                                        {254, 0}}) {
     EXPECT_EQ(size_of(1000, 3000, longest).stride(), stride) << longest;
   }
 }
@@ -103,10 +107,10 @@ TEST(RowMeets, RecordsStandOneAfterTheOther) {
 }
 
 TEST(RowMeets, CountsGoThroughAHead) {
-  const RowHead head = RowHead::unpacked(RowHead{126, 127, 125}.packed());
-  EXPECT_EQ(head.below, 126);
-  EXPECT_EQ(head.count, 127);
-  EXPECT_EQ(head.entries, 125);
+  const RowHead head = RowHead::unpacked(RowHead{252, 253, 251}.packed());
+  EXPECT_EQ(head.below, 252);
+  EXPECT_EQ(head.count, 253);
+  EXPECT_EQ(head.entries, 251);
 }
 
 }  // namespace
