@@ -20,20 +20,49 @@ __device__ __forceinline__ void wait_for_previous() { asm volatile("griddepcontr
 
 }  // namespace device
 
-/// On the default stream.
-template <class View>
-void launch_behind(void (*kernel)(View), dim3 blocks, dim3 threads, std::size_t shared_bytes, const View& view,
-                   const char* what) {
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
+struct LaunchShape {
+  dim3 blocks, threads;
+  std::size_t shared_bytes = 0;
+  unsigned cluster = 1;  // blocks of one
+};
+
+namespace detail {
+
+/// The launch as the runtime takes it; points into itself.
+struct LaunchBehind {
+  cudaLaunchAttribute wanted[2] = {};
   cudaLaunchConfig_t config{};
-  config.gridDim = blocks;
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.attrs = &early;
-  config.numAttrs = 1;
-  check_cuda(cudaLaunchKernelEx(&config, kernel, view), what);
+
+  explicit LaunchBehind(const LaunchShape& shape) {
+    wanted[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    wanted[0].val.programmaticStreamSerializationAllowed = 1;
+    wanted[1].id = cudaLaunchAttributeClusterDimension;
+    wanted[1].val.clusterDim.x = shape.cluster;
+    wanted[1].val.clusterDim.y = wanted[1].val.clusterDim.z = 1;
+    config.gridDim = shape.blocks;
+    config.blockDim = shape.threads;
+    config.dynamicSmemBytes = shape.shared_bytes;
+    config.attrs = wanted;
+    config.numAttrs = shape.cluster > 1 ? 2 : 1;
+  }
+  LaunchBehind(const LaunchBehind&) = delete;
+  LaunchBehind& operator=(const LaunchBehind&) = delete;
+};
+
+}  // namespace detail
+
+/// On the default stream.
+template <class... Arguments>
+void launch_behind(void (*kernel)(Arguments...), const LaunchShape& shape, const char* what, const Arguments&... arguments) {
+  const detail::LaunchBehind launch(shape);
+  check_cuda(cudaLaunchKernelEx(&launch.config, kernel, arguments...), what);
+}
+
+/// Clusters of that shape which the device can hold at once.
+template <class... Arguments>
+cudaError_t active_clusters(void (*kernel)(Arguments...), const LaunchShape& shape, int* count) {
+  const detail::LaunchBehind launch(shape);
+  return cudaOccupancyMaxActiveClusters(count, kernel, &launch.config);
 }
 
 }  // namespace echelon

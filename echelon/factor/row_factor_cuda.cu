@@ -6,6 +6,7 @@
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/factor/row_bounds.cuh"
 #include "echelon/factor/row_factor.cuh"
+#include "echelon/factor/row_factor_cluster.hpp"
 #include "echelon/factor/row_factor_columns.cuh"
 #include "echelon/factor/row_factor_met.cuh"
 #include "echelon/factor/row_factor_warp.cuh"
@@ -154,6 +155,7 @@ RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, st
   RowFactorLaunch it;
   if (v.meets.kept() && v.rows.A.block == 1) {
     it.words = (2 * v.rows.A.block_rows + upper_entries + 1) / 2;
+    if (plan_cluster(device, v, it)) return it;
   } else if (!v.meets.kept()) {
     plan_memory(v, mean_entries, it);
   }
@@ -245,6 +247,10 @@ void start(int device, const RowFactorView& v, const RowFactorLaunch& launch) {
   if (RowRoom::is_small(v.rows.A.block) && v.longest <= longest_fixed_row) {
     clear_published_kernel<<<launch.blocks, plain_threads>>>(v);
   }
+  if (launch.cluster_words > 0) {
+    start_cluster(v, launch);
+    return;
+  }
   const Chosen kernel = chosen(v);
   const dim3 blocks(launch.blocks), threads(static_cast<unsigned>(kernel.threads));
   const auto shared_bytes = static_cast<std::size_t>(launch.shared_bytes);
@@ -256,7 +262,7 @@ void start(int device, const RowFactorView& v, const RowFactorLaunch& launch) {
                                            shared_bytes, nullptr),
                "row factorization");
   } else {
-    launch_behind(kernel.kernel, blocks, threads, shared_bytes, v, "row factorization");
+    launch_behind(kernel.kernel, {blocks, threads, shared_bytes}, "row factorization", v);
   }
   check_cuda(cudaGetLastError(), "row factorization");
 }

@@ -77,6 +77,8 @@ struct RowFactorLaunch {
   std::int64_t scratch_bytes = 0;  // of each warp; 0 when every row fits
   std::int64_t warps = 0;
   std::int64_t words = 0;  // that the view must have; 0 when none
+  /// Where one cluster of blocks has all rows: its doubles in shared memory, and its threads a block.
+  int cluster_words = 0, cluster_threads = 0;
 };
 
 struct RowFactorKernels {

@@ -34,25 +34,55 @@ static __device__ __noinline__ unsigned long long still_waits(const RowFactorVie
   return __any_sync(~0u, late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0) ? 0 : begun;
 }
 
-template <int E>
+/// Words that rows all over the GPU pass through memory, and rows that are drawn by whoever is free.
+class GlobalWords {
+ public:
+  using Place = double*;
+
+  __device__ explicit GlobalWords(const RowFactorView& v) : words_(reinterpret_cast<double*>(v.words)) {
+    // In registers: from the constants it would come late, again and again.
+    asm("" : "+l"(words_));
+  }
+  /// All lanes.
+  __device__ unsigned next_ticket(const RowFactorView& v) {
+    unsigned drawn = 0;
+    if (threadIdx.x % 32 == 0) drawn = atomicAdd(&v.status->ticket, 1u);
+    return __shfl_sync(~0u, drawn, 0) + v.first_ticket;
+  }
+  __device__ double load(unsigned where) const {
+    double x;
+    asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(x) : "l"(words_ + where) : "memory");
+    return x;
+  }
+  __device__ Place place(unsigned where) const {
+    double* at = words_ + where;
+    asm("" : "+l"(at));
+    return at;
+  }
+  __device__ static void tell(Place to, double x) { publish(to, x); }
+
+ private:
+  double* words_;
+};
+
+/// `Words` is as the above.
+template <int E, class Words>
 class WarpRow {
  public:
-  __device__ explicit WarpRow(const RowFactorView& view)
+  __device__ WarpRow(const RowFactorView& view, const Words& words, RowExtremes& extremes)
       : v_(view),
         f_(view.rows),
         last_(static_cast<unsigned>(view.rows.A.block_rows - 1)),
-        words_(reinterpret_cast<double*>(view.words)),
-        lane_(threadIdx.x % 32) {
-    extremes().begin();
-    // In registers: from the constants it would come late, again and again.
-    asm("" : "+l"(words_));
+        words_(words),
+        lane_(threadIdx.x % 32),
+        extremes_(extremes) {
+    if (lane_ == 0) extremes_.begin();
+    __syncwarp();
   }
 
   /// Begins with the row of the next ticket. All lanes; false when there is none.
   __device__ bool take() {
-    unsigned drawn = 0;
-    if (lane_ == 0) drawn = atomicAdd(&v_.status->ticket, 1u);
-    const unsigned ticket = __shfl_sync(~0u, drawn, 0) + v_.first_ticket;
+    const unsigned ticket = words_.next_ticket(v_);
     if (ticket > last_) return false;
     unsigned word = 0;
     if (lane_ < RowHead::words) word = __ldg(v_.meets.heads + std::int64_t{ticket} * RowHead::words + lane_);
@@ -64,7 +94,7 @@ class WarpRow {
     const RowHead head = RowHead::unpacked(__shfl_sync(~0u, word, RowHead::counts));
     below_ = head.below;
     count_ = head.count;
-    double* record = words_ + RowMeetsView::record(last_, i_, upper_);
+    const auto record = static_cast<unsigned>(RowMeetsView::record(last_, i_, upper_));
     next_places_ = v_.meets.places + RowMeetsView::first_word(i_, lower_) * v_.meets.stride + lane_;
 #pragma unroll
     for (int x = 0; x < E; ++x) {
@@ -78,10 +108,9 @@ class WarpRow {
       w_[x] = 0;
       if (source < static_cast<unsigned>(head.entries)) w_[x] = __ldg(f_.A.values + of_A + source);
       if (e == count_) w_[x] = 1;
-      own_word_[x] = record + (e == below_   ? RowMeetsView::place_of_inverse
-                               : e == count_ ? RowMeetsView::place_of_estimate
-                                             : RowMeetsView::place_of_upper + e - below_ - 1);
-      asm("" : "+l"(own_word_[x]));
+      own_word_[x] = words_.place(record + (e == below_   ? RowMeetsView::place_of_inverse
+                                            : e == count_ ? RowMeetsView::place_of_estimate
+                                                          : RowMeetsView::place_of_upper + e - below_ - 1));
     }
     load_places(places_, 0);
     load_places(soon_, steps);
@@ -93,7 +122,7 @@ class WarpRow {
     }
 #pragma unroll
     for (int x = 0; x < E; ++x) {
-      if (entry(x) == below_) open_scalar_diagonal(v_, pivot(), w_[x], extremes().change);
+      if (entry(x) == below_) open_scalar_diagonal(v_, pivot(), w_[x], extremes_.change);
     }
     return true;
   }
@@ -137,13 +166,13 @@ class WarpRow {
     if (bad) {
       const JudgedPivot<double> judged = judge_inverse(v_, pivot(), diagonal);
       inverse = judged.used;
-      extremes().include_change(judged.change);
+      extremes_.include_change(judged.change);
     }
 #pragma unroll
     for (int x = 0; x < E; ++x) {
       const int e = entry(x);
       w_[x] = e == below_ ? inverse : w_[x];
-      if (e >= below_ && e <= count_) publish(own_word_[x], w_[x]);
+      if (e >= below_ && e <= count_) words_.tell(own_word_[x], w_[x]);
     }
 #pragma unroll
     for (int x = 0; x < E; ++x) {
@@ -157,14 +186,17 @@ class WarpRow {
     if (v_.bounded_by_rows()) include_bounds();
   }
 
-  __device__ void report() const { extremes().note(v_.status); }
+  __device__ void report() const {
+    __syncwarp();
+    extremes_.note(v_.status);
+  }
 
  private:
   static constexpr int steps = RowMeetsView::steps_a_word;
   static constexpr unsigned nowhere = ~0u;
 
   /// What a step needs of row k.
-  struct Words {
+  struct Came {
     double inverse, u[E];
 
     __device__ bool lack() const {
@@ -186,35 +218,29 @@ class WarpRow {
     next_places_ += v_.meets.stride;
   }
 
-  __device__ double load(unsigned where) const {
-    double x;
-    asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(x) : "l"(words_ + where) : "memory");
-    return x;
-  }
-
   /// Asks for the words of a step, to be kept as the s-th. All lanes; nothing is asked for beyond the last step.
   __device__ void ask_step(int s, int step, unsigned records) {
     first_[s] = __shfl_sync(~0u, records, step % 32);
     const bool any = step < below_;
     came_[s].inverse = 0;
-    if (any) came_[s].inverse = load(first_[s] + RowMeetsView::place_of_inverse);
+    if (any) came_[s].inverse = words_.load(first_[s] + RowMeetsView::place_of_inverse);
 #pragma unroll
     for (int x = 0; x < E; ++x) {
       const unsigned place = places_[x] >> 8 * s & 255;
       const bool met = any && place != RowMeetsView::no_place && place != RowMeetsView::place_of_inverse;
       where_[x][s] = met ? first_[s] + place : nowhere;
       came_[s].u[x] = 0;
-      if (met) came_[s].u[x] = load(where_[x][s]);
+      if (met) came_[s].u[x] = words_.load(where_[x][s]);
     }
   }
 
   /// For the words that are missing.
   __device__ void ask_again(int s) {
-    Words& to = came_[s];
-    if (is_absent(to.inverse)) to.inverse = load(first_[s] + RowMeetsView::place_of_inverse);
+    Came& to = came_[s];
+    if (is_absent(to.inverse)) to.inverse = words_.load(first_[s] + RowMeetsView::place_of_inverse);
 #pragma unroll
     for (int x = 0; x < E; ++x) {
-      if (is_absent(to.u[x])) to.u[x] = load(where_[x][s]);
+      if (is_absent(to.u[x])) to.u[x] = words_.load(where_[x][s]);
     }
   }
 
@@ -242,7 +268,7 @@ class WarpRow {
     }
   }
 
-  /// Of a row that is done: its sum of U in the host's order. Every lane has it.
+  /// Of a row that is done: its sum of U in the host's order.
   __device__ void include_bounds() {
     double above = 0, inverse = 0, y = 0;
 #pragma unroll
@@ -254,20 +280,18 @@ class WarpRow {
       inverse = below_ / 32 == x ? magnitude(diagonal) : inverse;
       y = count_ / 32 == x ? magnitude(solved) : y;
     }
-    extremes().include_row(above, inverse, y);
+    if (lane_ == 0) extremes_.include_row(above, inverse, y);
+    __syncwarp();
   }
 
-  __device__ static RowExtremes& extremes() {
-    __shared__ RowExtremes of_threads[warp_row_threads];
-    return of_threads[threadIdx.x];
-  }
   __device__ RowPivot pivot() const { return {{i_, user_}, scale_, nonfinite_}; }
 
   const RowFactorView& v_;
   const FactorView<double>& f_;
   const unsigned last_;
-  double* words_;
+  Words words_;
   const int lane_;
+  RowExtremes& extremes_;  // of the warp
   bool nonfinite_ = false;
   int below_ = 0, count_ = 0;
   std::int32_t i_ = 0, user_ = 0;
@@ -275,8 +299,8 @@ class WarpRow {
   const unsigned* next_places_ = nullptr;
   unsigned record_[E], places_[E], soon_[E];  // where the records of all k begin; places of the next steps
   unsigned first_[steps], where_[E][steps];   // of the steps that are under way
-  Words came_[steps];
-  double* own_word_[E];  // where what others need is told
+  Came came_[steps];
+  typename Words::Place own_word_[E];  // where what others need is told
   double w_[E], scale_ = 0;
 };
 
@@ -284,7 +308,8 @@ template <int E>
 __global__ void __launch_bounds__(warp_row_threads, warp_row_blocks(E))
     warp_row_factor_kernel(const __grid_constant__ RowFactorView v) {
   device::wait_for_previous();
-  WarpRow<E> row(v);
+  __shared__ RowExtremes extremes[warp_row_threads / 32];
+  WarpRow<E, GlobalWords> row(v, GlobalWords(v), extremes[threadIdx.x / 32]);
   while (row.take() && row.eliminate()) row.finish();
   row.report();
 }
