@@ -42,6 +42,14 @@ std::int64_t first_difference(const Array<double>& a, const Array<double>& b) {
   return -1;
 }
 
+TEST_F(AssemblyGpu, OneSmallCaseOfEachKernel) {
+  for (const auto& problem : reference::row_problems({{5, 4, 6}})) {
+    const std::int64_t at =
+        first_difference(written(*problem.rows(Device::cuda()), 0), written(*problem.rows(Device::host()), 0));
+    ASSERT_EQ(at, -1) << problem.name;
+  }
+}
+
 TEST_F(AssemblyGpu, HasTheBitsOfTheHost) {
   const std::vector<Grid> grids = {{17, 16, 33}, {33, 15, 9}, {16, 17, 8}, {1, 40, 13}, {70, 1, 1},
                                    {61, 47, 1},  {2, 3, 2},   {1, 1, 1},   {1, 1, 50},  {5, 4, 3}};

@@ -41,7 +41,17 @@ Rows arrow(std::int32_t n) {
 TEST_F(BlockIluGpu, OneSmallCaseOfEachKernel) {
   for (int b = 1; b <= 10; ++b) {
     SCOPED_TRACE(b);
-    expect_host_bits(reference::with_random_values<double>(reference::random_rows(24, 0.2, 5), b, 7), with_fill(1));
+    for (const int fill : {0, 1}) {
+      expect_host_bits(reference::with_random_values<double>(reference::random_rows(24, 0.2, 5), b, 7), with_fill(fill));
+    }
+  }
+  // Scalars in rows of up to 24, 50, 90 and 160 entries, spread over the GPU and in one cluster.
+  for (const std::int32_t n : {24, 50, 90, 160}) {
+    for (const SweepSchedule schedule : {SweepSchedule::sequential, SweepSchedule::levels}) {
+      IluOptions options = with_fill(0);
+      options.schedule = schedule;
+      expect_host_bits(reference::with_random_values<double>(reference::random_rows(n, 0.95, 5), 1, 7), options);
+    }
   }
 }
 

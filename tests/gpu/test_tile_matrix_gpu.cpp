@@ -66,6 +66,12 @@ void expect_host_bits(const Grid& grid, const Stencil& stencil, int dof, int fil
   EXPECT_NEAR(tiles.norm_inf(), A.norm_inf(), 1e-13 * A.norm_inf()) << about;
 }
 
+TEST_F(TileMatrixGpu, OneSmallCaseOfEachKernel) {
+  for (const int dof : {1, 2, 3, 4, 5, 8, 9}) expect_host_bits({9, 17, 12}, stencils::star7(), dof, 0, 3);
+  expect_host_bits({9, 17, 12}, stencils::star7(), 1, 1, 3);
+  expect_host_bits({9, 17, 12}, stencils::box27(), 4, 0, 3);
+}
+
 TEST_F(TileMatrixGpu, HasTheBitsOfTheHost) {
   for (const std::string& name : stencils::names()) {
     for (int dof = 1; dof <= 9; ++dof) {

@@ -123,6 +123,12 @@ TEST_F(WavefrontSweepGpu, OneSmallCaseOfEachKernel) {
   expect_reference_bits<double>({{6, 9, 5}, stencils::star7(), 1, {4, 4}, {.plain = true}});
   expect_reference_bits<double>({{6, 9, 5}, stencils::star7(), 1, {4, 4}, {}, Stored::fp32});
   expect_reference_bits<float>({{6, 9, 5}, stencils::star7(), 4, {4, 4}, {}, Stored::fp32});
+  // Kernels whose stencil is compiled in.
+  for (const auto& [name, dof] : {std::pair{"star7", 1}, {"star13", 5}, {"box27", 4}, {"diamond25", 2}}) {
+    const Grid grid{11, 9, 10};
+    const Stencil stencil = stencils::named(name);
+    expect_reference_bits<double>({grid, stencil, dof, sweep_tile_shape(grid, stencil, dof), {}});
+  }
 }
 
 TEST_F(WavefrontSweepGpu, NamedStencilsAndBlocksWithTheirOwnTiles) {
