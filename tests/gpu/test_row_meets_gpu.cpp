@@ -157,8 +157,17 @@ void expect_meets(const Rows& of_A, const Array<std::int32_t>& order, int stride
 }
 
 TEST_F(RowMeetsGpu, AreThoseOfAPlainComparison) {
-  for (const auto& [longest, stride] :
-       {std::pair{1, 8}, {7, 8}, {8, 16}, {15, 16}, {16, 32}, {31, 32}, {63, 64}, {95, 96}, {127, 128}, {128, 192}, {253, 256}}) {
+  for (const auto& [longest, stride] : {std::pair{1, 8},
+                                        {7, 8},
+                                        {8, 16},
+                                        {15, 16},
+                                        {16, 32},
+                                        {31, 32},
+                                        {63, 64},
+                                        {95, 96},
+                                        {127, 128},
+                                        {128, 192},
+                                        {253, 256}}) {
     SCOPED_TRACE(longest);
     const std::int32_t n = 260;
     const Rows rows = rows_up_to(longest, n, static_cast<std::uint64_t>(longest));
