@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A case of `echelon bench solver --backend cuda`: factors in FP64 and FP32, and cuSPARSE's beside those in FP64. A row's
-// seconds are factorization and iteration; the tables, and the matrix assembled on the GPU, are its set-up.
+// seconds are factorization and iteration; the tables, and the matrix assembled on the GPU, are its set-up: part by part,
+// each waited for, and in one go, as a user has it.
 #pragma once
 
 #include "cli/bench_contenders.hpp"

@@ -60,13 +60,19 @@ std::string setup_table(const BenchReport& report) {
   if (first == report.rows.end()) return {};
   std::vector<Table::Column> columns{{"set-up, ms", left}, {"stored", left}};
   for (const auto& part : first->setup_parts) columns.push_back({part.name, right});
-  columns.push_back({"of a copy of A", right});
+  for (const char* title : {"sum", "in one go", "of a copy of A: sum", "in one go"}) columns.push_back({title, right});
   Table table(columns);
   for (const auto& row : report.rows) {
     if (row.setup_parts.size() != first->setup_parts.size()) continue;
     std::vector<std::string> cells{row.name, row.precision};
     for (const auto& part : row.setup_parts) cells.push_back(milliseconds(part.seconds));
-    cells.push_back(row.copy_seconds > 0 ? fmt::format("{:.2f}", row.setup_seconds / row.copy_seconds) : "-");
+    const auto of_copy = [&](double seconds) {
+      return row.copy_seconds > 0 && seconds > 0 ? fmt::format("{:.2f}", seconds / row.copy_seconds) : std::string("-");
+    };
+    cells.push_back(milliseconds(row.setup_seconds));
+    cells.push_back(row.setup_span_seconds > 0 ? milliseconds(row.setup_span_seconds) : "-");
+    cells.push_back(of_copy(row.setup_seconds));
+    cells.push_back(of_copy(row.setup_span_seconds));
     table.add(cells);
   }
   return fmt::format("\n{}", table.text());

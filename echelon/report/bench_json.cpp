@@ -60,6 +60,7 @@ Json bench_row_json(const BenchRow& row) {
   if (!row.reason.empty()) json["reason"] = row.reason;
   if (!row.parts.empty()) json["parts"] = parts_json(row.parts);
   if (!row.setup_parts.empty()) json["setup_parts"] = parts_json(row.setup_parts);
+  if (row.setup_span_seconds > 0) json["setup_span_seconds"] = row.setup_span_seconds;
   if (row.copy_seconds > 0) json["copy_seconds"] = row.copy_seconds;
   if (row.upload_seconds > 0) json["upload_seconds"] = row.upload_seconds;
   if (!row.measures.empty()) {
@@ -148,6 +149,7 @@ BenchRow bench_row_from(const Json& json) {
   row.reason = field<std::string>(json, "reason");
   row.parts = parts_from(json);
   row.setup_parts = parts_from(json, "setup_parts");
+  row.setup_span_seconds = field<double>(json, "setup_span_seconds");
   row.copy_seconds = field<double>(json, "copy_seconds");
   row.upload_seconds = field<double>(json, "upload_seconds");
   const Json measures = field<Json>(json, "measures", Json::object());

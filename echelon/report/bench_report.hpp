@@ -59,6 +59,7 @@ struct BenchRow {
   // Of a solve on a GPU: what set-up is made of, and what to hold it against, the matrix copied on the GPU and nothing else
   // (in older reports copied there from the host).
   std::vector<TimePart> setup_parts;
+  double setup_span_seconds = 0;  // in one go, where setup_seconds are a sum of parts that were waited for; 0: not measured
   double copy_seconds = 0, upload_seconds = 0;
   std::vector<NamedNumber> measures;  // trisolve
   std::vector<PeerTime> peers;        // with as many ranks as we have threads

@@ -166,6 +166,7 @@ TEST_F(BenchCuda, OnAGpuEverySolveHasItsRows) {
     for (const auto& part : row["parts"].items()) sum += part.value().get<double>();
     EXPECT_NEAR(sum, row["seconds"].get<double>(), 1e-6);
     EXPECT_GT(row["setup_seconds"].get<double>(), 0);
+    EXPECT_GT(row["setup_span_seconds"].get<double>(), 0);
     for (const auto& peer : row["peers"]) {
       EXPECT_NEAR(peer["iterations"].get<double>(), row["iterations"].get<double>(), 1);
     }
@@ -360,7 +361,10 @@ BenchReport one_solve() {
   row.setup_seconds = 0.125;
   row.solve_seconds = 0.375;
   row.analysis_seconds = 0.0;
-  row.upload_seconds = 0.0625;
+  row.setup_parts = {{"assembly", 0.0625}, {"tables", 0.0625}};
+  row.setup_span_seconds = 0.09375;
+  row.copy_seconds = 0.0625;
+  row.upload_seconds = 0.25;
   row.iterations = 46;
   row.parts = {{"factorization", 0.125}, {"sweeps", 0.25}, {"products", 0.0625}, {"vector work", 0.0625}};
   PeerTime peer;
@@ -379,7 +383,8 @@ BenchReport one_solve() {
 
 TEST(BenchCudaText, ASolveSaysItsPartsAndBothSpeedups) {
   const auto said = cli::bench_table(one_solve());
-  for (const char* part : {"125.000", "62.500", "4.00", "6.00", "47", "SpSV, SpMV", "geometric means of 1"}) {
+  for (const char* part :
+       {"125.000", "62.500", "4.00", "6.00", "47", "SpSV, SpMV", "geometric means of 1", "93.750", "2.00", "1.50"}) {
     EXPECT_NE(said.find(part), std::string::npos) << part << "\n" << said;
   }
 }
