@@ -204,50 +204,52 @@ TileMatrix::TileMatrix(const Grid& grid, const Stencil& stencil, int dof, int fi
       order_(grid, stencil, grown(stencil, fill), dof, shape_, device),
       conversion_(order_, stencil) {
   if (!device.is_host()) kernels();
-  require_memory(order_.matrix_scalars() * 8, "a matrix in tile order", device);
-  values_ = Array<double>(order_.matrix_scalars(), device);
-  const std::vector<TileNeighbour> neighbours = neighbours_of(order_);
-  neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(neighbours)).to(device);
-  for (std::size_t e = 0; e < std::min(neighbours.size(), steps_.size()); ++e) {
-    steps_[e] = {neighbours[e].x, neighbours[e].line_y * dof};
-  }
-  std::vector<TileNeighbour> lower = neighbours;
-  for (std::size_t e = static_cast<std::size_t>(stencil.center()); e < lower.size(); ++e)
-    lower[e].y = order_.vector().front.ny;
-  lower_neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(lower)).to(device);
-  window_ = window_of(order_, neighbours);
-  stretches_ =
-      stretches_of(order_.host_vector().tiles().tiles(), window_.levels > 0 ? window_.levels : levels_without_window);
-  if (!device.is_host()) stretches_ = stretches_.to(device);
-  const LayoutView& layout = order_.vector();
-  const int columns = layout.tiles.shape.z + 1;
-  if (order_.runs() > std::numeric_limits<int>::max() / 2 / columns ||
+  if (order_.runs() > std::numeric_limits<int>::max() / 2 / zero_columns() ||
       order_.vector_scalars() > std::numeric_limits<unsigned>::max()) {
     throw Error(ErrorCode::will_not_fit, "a matrix in tile order: 32 bits cannot count its lines or rows");
   }
-  line_zero_ = Array<unsigned>((order_.runs() + 1) * columns, device);
-  if (device.is_host()) {
-    for (int t = 0; t < layout.tiles.count; ++t) {
-      const Tile& tile = layout.tiles.tiles[t];
-      for (int l = 0; l < tile.levels; ++l) {
-        const std::int64_t run = layout.first_run[t] + l;
-        tile_product::line_zeros(layout, tile, run, tile.first_level + l, line_zero_.data() + run * columns);
-      }
-    }
-    tile_product::table_end(layout, order_.runs(), line_zero_.data());
-  } else {
-    kernels().line_zeros(device.index, layout, order_.runs(), line_zero_.data());
-  }
+  require_memory(order_.matrix_scalars() * 8, "a matrix in tile order", device);
+  values_ = Array<double>(order_.matrix_scalars(), device);
 }
 
+void TileMatrix::make_product_tables() {
+  const std::vector<TileNeighbour> neighbours = neighbours_of(order_);
+  neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(neighbours)).to(device());
+  for (std::size_t e = 0; e < std::min(neighbours.size(), steps_.size()); ++e) {
+    steps_[e] = {neighbours[e].x, neighbours[e].line_y * dof()};
+  }
+  std::vector<TileNeighbour> lower = neighbours;
+  for (std::size_t e = static_cast<std::size_t>(stencil().center()); e < lower.size(); ++e)
+    lower[e].y = order_.vector().front.ny;
+  lower_neighbours_ = Array<TileNeighbour>(std::span<const TileNeighbour>(lower)).to(device());
+  window_ = window_of(order_, neighbours);
+  stretches_ =
+      stretches_of(order_.host_vector().tiles().tiles(), window_.levels > 0 ? window_.levels : levels_without_window);
+  if (!device().is_host()) stretches_ = stretches_.to(device());
+  const LayoutView& layout = order_.vector();
+  line_zero_ = Array<unsigned>((order_.runs() + 1) * zero_columns(), device());
+  if (!device().is_host()) return kernels().line_zeros(device().index, layout, order_.runs(), line_zero_.data());
+  for (int t = 0; t < layout.tiles.count; ++t) {
+    const Tile& tile = layout.tiles.tiles[t];
+    for (int l = 0; l < tile.levels; ++l) {
+      const std::int64_t run = layout.first_run[t] + l;
+      tile_product::line_zeros(layout, tile, run, tile.first_level + l, line_zero_.data() + run * zero_columns());
+    }
+  }
+  tile_product::table_end(layout, order_.runs(), line_zero_.data());
+}
+
+// A GPU writes the values while the host makes the tables that only products need.
 TileMatrix::TileMatrix(const StructMatrix<double>& A, int fill, Device device)
     : TileMatrix(A.grid(), A.stencil(), A.dof(), fill, device) {
   assign(A);
+  make_product_tables();
 }
 
 TileMatrix::TileMatrix(std::shared_ptr<const RowSource> rows, int fill)
     : TileMatrix(rows->grid(), rows->stencil(), rows->dof(), fill, rows->device()) {
   assign(std::move(rows));
+  make_product_tables();
 }
 
 void TileMatrix::require_same_shape(const Grid& of_grid, const Stencil& of_stencil, int of_dof) const {

@@ -70,7 +70,11 @@ class TileMatrix final : public Operator<double>, public DottedProduct {
   TileProductView matrix_view() const;
 
  private:
+  /// Order and memory: all that values need.
   TileMatrix(const Grid& grid, const Stencil& stencil, int dof, int fill, Device device);
+  void make_product_tables();
+  /// Of line_zero_: one a ẑ of a tile, and one behind them.
+  int zero_columns() const { return order_.vector().tiles.shape.z + 1; }
   void require_same_shape(const Grid& grid, const Stencil& stencil, int dof) const;
   TileProductView view(const V& x, V& y) const;
   void check_vector(const char* what, const V& v) const;

@@ -75,6 +75,8 @@ struct DeviceIlu::Impl {
     of_values = A.stamp();
     make_room();
     A.grow(order, values.data());
+    // The host makes the sweeps' tables while the GPU is at what was queued.
+    if (options.precision == Stored::fp64) sweep_with(Stored::fp64);
     factorization.factor(values.data(), {[&](double* again) { A.grow(order, again); }, [&] { return inverse_norm(A); }},
                          report);
     report.precision = word(Stored::fp64);
