@@ -14,7 +14,7 @@ namespace echelon {
 
 /// Launch constants of walks, and their shared memory.
 struct TileWalk {
-  static constexpr int threads = 256, levels = 16, most_blocks_y = 65535;
+  static constexpr int threads = 256, warp = 32, levels = 16, most_blocks_y = 65535;
 
   static dim3 blocks(const LayoutView& vector, int longest) {
     return {static_cast<unsigned>((longest + levels - 1) / levels),
@@ -53,8 +53,19 @@ __device__ __forceinline__ void rank_lines(const TileView& tiles, const Tile& ti
   __syncthreads();
 }
 
+/// For a whole warp: zeros behind what is used of each of a run's columns, the first of which begins at `from`.
+__device__ __forceinline__ void clear_padding(double* values, std::int64_t from, unsigned length, unsigned used,
+                                              unsigned columns) {
+  constexpr unsigned most_padding = 8;  // a run is padded by less
+  const unsigned padding = length - used;
+  if (padding == 0) return;
+  for (unsigned n = threadIdx.x % TileWalk::warp; n < columns * most_padding; n += TileWalk::warp) {
+    if (n % most_padding < padding) values[from + std::int64_t{n / most_padding} * length + used + n % most_padding] = 0;
+  }
+}
+
 /// For the whole block: visit_row(p, row, run, rank) for each scalar row, whose rank in its run counts scalars, and
-/// visit_run(run) by all threads for each run. `block` is the number of rows of a point; `memory` is shared.
+/// visit_run(run) by a whole warp for each run. `block` is the number of rows of a point; `memory` is shared.
 template <class VisitRow, class VisitRun>
 __device__ __forceinline__ void walk_tiles(const LayoutView& vector, int block, int* memory, const VisitRow& visit_row,
                                            const VisitRun& visit_run) {
@@ -76,7 +87,7 @@ __device__ __forceinline__ void walk_tiles(const LayoutView& vector, int block, 
       return TileRun{start, static_cast<unsigned>(starts[l + 1] - start),
                      static_cast<unsigned>(memory[(l - first) * columns + depth] * block)};
     };
-    for (int l = first; l < last; ++l) visit_run(run_of(l));
+    for (int l = first + own / TileWalk::warp; l < last; l += TileWalk::threads / TileWalk::warp) visit_run(run_of(l));
     if (group >= groups) continue;
     for (int slot = own - group * slots; slot < slots; slot += next) {
       const int n = slot / block, row = slot - n * block, in_z = n / tiles.shape.y;

@@ -30,11 +30,12 @@ void assemble(const Recipe& recipe, StructMatrix<double>& A) {
     for (int e = 0; e < entries; ++e) {
       const Offset o = offsets[static_cast<std::size_t>(e)];
       if (!grid.contains(i + o.x, j + o.y, k + o.z)) continue;
-      const auto block = row.block(e, o);
       double* to = values + (e * grid.points() + point) * b * b;
-      for (int c = 0; c < b; ++c) {
-        for (int r = 0; r < b; ++r) *to++ = block.at(r, c);
-      }
+      with_block(row, e, o, [&](const auto& block) {
+        for (int c = 0; c < b; ++c) {
+          for (int r = 0; r < b; ++r) *to++ = block.at(r, c);
+        }
+      });
     }
   });
 }
@@ -65,8 +66,9 @@ ECHELON_FN void write_row(const AssemblyView& v, const Recipe& recipe, Ijk p, in
     const Ijk q = moved(p, entry.offset);
     const bool inside = q.i >= 0 && q.i < front.nx && q.j >= 0 && q.j < front.ny && q.k >= 0 && q.k < front.nz;
     if (entry.source >= 0 && inside) {
-      const auto block = of_point.block(entry.source, entry.offset);
-      for (int c = 0; c < b; ++c, first += stride) *first = block.at(row, c);
+      with_block(of_point, entry.source, entry.offset, [&](const auto& block) {
+        for (int c = 0; c < b; ++c, first += stride) *first = block.at(row, c);
+      });
     } else {
       for (int c = 0; c < b; ++c, first += stride) *first = 0;
     }
@@ -85,31 +87,11 @@ concept WholeBlocks = KnownRecipe<Recipe> && requires {
   Recipe::keeps_rows;
 };
 
-/// The same on exactly that stencil: what depends on an entry's offset alone is done by the compiler.
-template <KnownRecipe Recipe>
-ECHELON_FN void write_known_row(const AssemblyView& v, const Recipe& recipe, Ijk p, int row, double* first,
-                                std::int64_t stride) {
-  constexpr int b = Recipe::unknowns;
-  const Wavefront& front = v.vector.front;
-  const auto of_point = recipe.row(p);
-  const auto write = [&]<int e>(std::integral_constant<int, e>) {
-    constexpr Offset o = Recipe::Known::plan.offset[e];
-    const Ijk q = moved(p, o);
-    const bool inside = (o.x < 0 ? q.i >= 0 : q.i < front.nx) && (o.y < 0 ? q.j >= 0 : q.j < front.ny) &&
-                        (o.z < 0 ? q.k >= 0 : q.k < front.nz);
-    if (inside) {
-      const auto block = of_point.block(e, o);
-#pragma unroll
-      for (int c = 0; c < b; ++c) first[c * stride] = block.at(row, c);
-    } else {
-#pragma unroll
-      for (int c = 0; c < b; ++c) first[c * stride] = 0;
-    }
-    first += b * stride;
-  };
-  [&]<int... e>(std::integer_sequence<int, e...>) { (write(std::integral_constant<int, e>{}), ...); }
-  (std::make_integer_sequence<int, Recipe::Known::plan.entries>{});
-}
+/// One whose points are made whole on a GPU (assembly_points.cuh).
+template <class Recipe>
+concept WholePoints = KnownRecipe<Recipe> && requires {
+  typename Recipe::template RowOf<true>;
+};
 
 template <class Recipe>
 struct AssemblyKernels {
@@ -176,14 +158,7 @@ class RecipeRows final : public RowSource {
       const Ijk p{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
       const echelon::Place place = order.matrix().place(p);
       for (int r = 0; r < dof(); ++r) {
-        double* const first = view.values + place.at(0, r, 0);
-        if constexpr (KnownRecipe<Recipe>) {
-          if (view.known) {
-            write_known_row(view, recipe_, p, r, first, place.column_stride);
-            continue;
-          }
-        }
-        write_row(view, recipe_, p, r, first, place.column_stride);
+        write_row(view, recipe_, p, r, view.values + place.at(0, r, 0), place.column_stride);
       }
     });
   }

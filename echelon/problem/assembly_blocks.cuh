@@ -1,75 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Assembly of blocks on the recipe's own stencil: a thread makes a whole block of a point's entry, so that what its rows
-// have in common is computed once, and puts it where it belongs among the values of the tile's levels, which lie in shared
-// memory as they will in the device's: levels of a tile are one stretch of it. Then the block of threads writes the stretch,
-// 16 bytes a thread side by side. Lanes are the lines of a tile, so that a warp has one entry, or few. Bytes a point: 8 b²
-// for each entry, written once.
+// have in common is computed once, and puts it where it belongs among the values of the tile's level, which lie in shared
+// memory as they will in the device's: a piece of a level, some of its entries, is one stretch of it. One thread sends the
+// stretch off as a bulk copy, and while that is under way the next piece is made beside it. A thread keeps its line, and a
+// warp has one entry or few. Bytes a point: 8 b² for each entry, written once.
 #pragma once
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
+#include "echelon/base/bulk_store.cuh"
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/matrix/tile_walk.cuh"
 #include "echelon/problem/assembly.hpp"
 
 namespace echelon::problems {
 
-/// Blocks of threads that are resident on a multiprocessor.
-template <class Recipe>
-constexpr int stages_resident = 2;
-
-/// Launch constants, and what shared memory holds: values, rows of points, ranks of lines.
+/// Launch constants, and what shared memory holds: two pieces, rows of points, ranks of lines, where levels begin.
 template <class Recipe>
 struct BlockStage {
-  static constexpr int threads = TileWalk::threads, levels = 8, warp = 32, resident = stages_resident<Recipe>;
+  static constexpr int threads = TileWalk::threads, resident = 2, stages = 2;
+  /// Of a walk. Rows that are kept take room.
+  static constexpr int levels = Recipe::keeps_rows ? 8 : 16;
   static constexpr int shared_bytes = (228 / resident - 1) * 1024;
   static constexpr int b = Recipe::unknowns, entries = Recipe::Known::plan.entries, columns = entries * b;
   using Row = decltype(std::declval<const Recipe&>().row(Ijk{}));
 
-  int lines, together;  // lines of a tile, levels that are staged at once
-  int rows_at, ranks_at, bytes;
+  int lines, piece_entries;  // of a tile, of a piece: as many entries as there are threads for
+  int stage_doubles, rows_at, ranks_at, starts_at, bytes;
 
   explicit BlockStage(const LayoutView& vector) {
     const TileShape shape = vector.tiles.shape;
     lines = shape.y * shape.z;
-    // A warp should have one entry.
-    for (together = std::clamp(warp / lines, 1, levels); together > 1 && !fits(shape); --together) {
-    }
-    place(shape);
-  }
-  bool fits(TileShape shape) {
-    place(shape);
-    return bytes <= shared_bytes && lines * together <= threads && lines * levels <= threads * most_rows;
-  }
-
- private:
-  /// Rows that a thread makes at most, where rows are kept.
-  static constexpr int most_rows = Recipe::keeps_rows ? 1 : levels * threads;
-
-  void place(TileShape shape) {
-    const std::int64_t a_level = (std::int64_t{lines} * b + 7) / 8 * 8 * columns * std::int64_t{sizeof(double)};
+    const int most = std::max(1, threads / lines), pieces = (entries + most - 1) / most;
+    piece_entries = (entries + pieces - 1) / pieces;
+    const auto limited = [](std::int64_t n) { return static_cast<int>(std::min<std::int64_t>(n, 1 << 29)); };
+    stage_doubles = limited((std::int64_t{lines} * b + 7) / 8 * 8 * piece_entries * b);
+    rows_at = limited(std::int64_t{stages} * stage_doubles * std::int64_t{sizeof(double)});
     const std::int64_t rows = Recipe::keeps_rows ? std::int64_t{lines} * levels * std::int64_t{sizeof(Row)} : 0;
-    const std::int64_t all = a_level * together + rows + std::int64_t{sizeof(int)} * levels * (shape.z + 1);
-    bytes = static_cast<int>(std::min<std::int64_t>(all, 1 << 30));
-    rows_at = static_cast<int>(std::min<std::int64_t>(a_level * together, 1 << 30));
-    ranks_at = static_cast<int>(std::min<std::int64_t>(rows_at + rows, 1 << 30));
+    ranks_at = limited(rows_at + rows);
+    starts_at = ranks_at + static_cast<int>(sizeof(int)) * levels * (shape.z + 1);
+    bytes = starts_at + static_cast<int>(sizeof(int)) * (levels + 1);
   }
+  bool fits() const { return bytes <= shared_bytes && lines <= threads; }
 };
 
-/// A point of a walk, its run's length, and where its values begin on the stage; `inside` when there is one.
-struct StagedPoint {
-  Ijk p;
-  bool inside;
-  int length;
-  double* first;
-};
-
-template <class Recipe, class Block>
-__device__ __forceinline__ void stage_block(const StagedPoint& at, int e, bool inside, const Block& make) {
+/// A block's columns, each `length` values behind the one before; zeros where `make` is not to be asked.
+template <class Recipe, class Make>
+__device__ __forceinline__ void stage_block(double* to, int length, bool inside, const Make& make) {
   constexpr int b = Recipe::unknowns;
-  double* to = at.first + e * b * at.length;
   double column[b] = {};
   const auto store = [&] {
     if constexpr (b % 2 == 0) {
@@ -79,42 +58,31 @@ __device__ __forceinline__ void stage_block(const StagedPoint& at, int e, bool i
 #pragma unroll
       for (int r = 0; r < b; ++r) to[r] = column[r];
     }
-    to += at.length;
+    to += length;
   };
   if (!inside) {
 #pragma unroll
     for (int c = 0; c < b; ++c) store();
     return;
   }
-  const auto block = make();
+  make([&](const auto& block) {
 #pragma unroll
-  for (int c = 0; c < b; ++c) {
+    for (int c = 0; c < b; ++c) {
 #pragma unroll
-    for (int r = 0; r < b; ++r) column[r] = block.at(r, c);
-    store();
-  }
+      for (int r = 0; r < b; ++r) column[r] = block.at(r, c);
+      store();
+    }
+  });
 }
 
-/// The block of entry e. Where the recipe asks for it (`by_entry`), each entry has code of its own.
-template <class Recipe, class Row>
-__device__ __forceinline__ void stage_entry(const AssemblyView& v, const Row& row, const StagedPoint& at, int e) {
-  const Wavefront& front = v.vector.front;
-  const auto stage = [&](const Offset& o) {
-    const Ijk q = moved(at.p, o);
-    const bool inside = q.i >= 0 && q.i < front.nx && q.j >= 0 && q.j < front.ny && q.k >= 0 && q.k < front.nz;
-    stage_block<Recipe>(at, e, inside, [&] { return row.block(e, o); });
-  };
-  if constexpr (Recipe::by_entry) {
-    const auto stage_known = [&]<int n>(std::integral_constant<int, n>) {
-      constexpr Offset o = Recipe::Known::plan.offset[n];
-      if (e == n) stage(o);
-      return e == n;
-    };
-    [&]<int... n>(std::integer_sequence<int, n...>) { (void)(stage_known(std::integral_constant<int, n>{}) || ...); }
-    (std::make_integer_sequence<int, Recipe::Known::plan.entries>{});
-  } else {
-    stage(v.entries[e].offset);
+/// The entry of a slot of a piece, counted from the piece's first. A block that is made in a way of its own comes last, so
+/// that few warps have both ways to go.
+template <class Row>
+__device__ __forceinline__ int entry_of_slot(int slot, int count, int center) {
+  if constexpr (OwnBlock<Row>) {
+    if (center >= 0 && center < count) return slot < center ? slot : slot + 1 < count ? slot + 1 : center;
   }
+  return slot;
 }
 
 template <class Recipe>
@@ -122,79 +90,82 @@ __global__ void __launch_bounds__(BlockStage<Recipe>::threads, BlockStage<Recipe
     block_assembly_kernel(const __grid_constant__ AssemblyView v, const __grid_constant__ Recipe recipe,
                           const __grid_constant__ BlockStage<Recipe> plan) {
   using Stage = BlockStage<Recipe>;
-  extern __shared__ __align__(16) unsigned char staged[];
-  double* const stage = reinterpret_cast<double*>(staged);
-  auto* const rows = reinterpret_cast<typename Stage::Row*>(staged + plan.rows_at);
+  using Row = typename Stage::Row;
+  constexpr int b = Stage::b, center = Recipe::Known::plan.center;
+  extern __shared__ __align__(128) unsigned char staged[];
+  auto* const rows = reinterpret_cast<Row*>(staged + plan.rows_at);
   int* const ranks = reinterpret_cast<int*>(staged + plan.ranks_at);
+  int* const begins = reinterpret_cast<int*>(staged + plan.starts_at);
   const TileView& tiles = v.vector.tiles;
   const Wavefront& front = v.vector.front;
   const int own = static_cast<int>(threadIdx.x), rank_columns = tiles.shape.z + 1;
-  const int slots = plan.lines * plan.together, group = own / slots, groups = Stage::threads / slots;
+  const int slot = own / plan.lines, line = own - slot * plan.lines, in_z = line / tiles.shape.y;
+  unsigned turn = 0;
   for (int t = blockIdx.y; t < tiles.count; t += gridDim.y) {
     const Tile tile = tiles.tiles[t];
     const int first = static_cast<int>(blockIdx.x) * Stage::levels, last = min(first + Stage::levels, tile.levels);
     if (first >= last) continue;
     const std::int64_t* const starts = v.vector.run_start + v.vector.first_run[t];
     const int depth = tiles.end_z(tile) - tile.z;
-    // The point that a slot has, counted from a level of the walk.
-    const auto point = [&](int slot, int from) {
-      const int l = from + slot / plan.lines, n = slot % plan.lines, in_z = n / tiles.shape.y;
-      const int y = tile.y + n - in_z * tiles.shape.y, z = tile.z + in_z;
-      const int i = tile.first_level + l - front.line_start(y, z);
-      StagedPoint at{{i, y - front.c * z, z}, false, 0, stage};
-      at.inside = l < last && front.has_line(y, z) && i >= 0 && i < front.nx;
-      if (at.inside) {
-        const std::int64_t start = starts[l];
-        at.length = static_cast<int>(starts[l + 1] - start);
-        at.first += (start - starts[from]) * Stage::columns + (ranks[(l - first) * rank_columns + in_z] + y) * Stage::b;
-      }
-      return at;
-    };
+    const std::int64_t begin = starts[first];
     rank_lines(tiles, tile, first, last, ranks);
+    for (int l = own; l <= last - first; l += Stage::threads) begins[l] = static_cast<int>(starts[first + l] - begin);
     if constexpr (Recipe::keeps_rows) {
-      if (own < (last - first) * plan.lines) {
-        const StagedPoint at = point(own, first);
-        if (at.inside) rows[own] = recipe.row(at.p);
+      for (int n = own; n < (last - first) * plan.lines; n += Stage::threads) {
+        const int l = n / plan.lines, of_z = (n - l * plan.lines) / tiles.shape.y;
+        const int y = tile.y + n - l * plan.lines - of_z * tiles.shape.y, z = tile.z + of_z;
+        const int i = tile.first_level + first + l - front.line_start(y, z);
+        if (front.has_line(y, z) && i >= 0 && i < front.nx) rows[n] = recipe.row({i, y - front.c * z, z});
       }
-      __syncthreads();
     }
-    for (int from = first; from < last; from += plan.together) {
-      const int until = min(from + plan.together, last);
-      const std::int64_t begin = starts[from];
-      for (int l = from; l < until; ++l) {
-        const int length = static_cast<int>(starts[l + 1] - starts[l]);
-        const int used = ranks[(l - first) * rank_columns + depth] * Stage::b, padding = length - used;
-        double* const level = stage + (starts[l] - begin) * Stage::columns;
-        for (int n = own; n < Stage::columns * padding; n += Stage::threads) {
-          level[n / padding * length + used + n % padding] = 0;
+    __syncthreads();
+    const int y = tile.y + line - in_z * tiles.shape.y, z = tile.z + in_z;
+    const bool has_line = front.has_line(y, z);
+    const int before = tile.first_level + first - front.line_start(y, z);  // the i of the walk's first level
+    for (int l = 0; l < last - first; ++l) {
+      const int from = begins[l], length = begins[l + 1] - from, i = before + l;
+      const int used = ranks[l * rank_columns + depth] * b, padding = length - used;
+      for (int e0 = 0; e0 < Stage::entries; e0 += plan.piece_entries) {
+        const int count = min(plan.piece_entries, Stage::entries - e0);
+        double* const stage = reinterpret_cast<double*>(staged) + (turn++ % Stage::stages) * plan.stage_doubles;
+        for (int n = own; n < count * b * padding; n += Stage::threads) {
+          stage[n / padding * length + used + n % padding] = 0;
+        }
+        if (slot < count && has_line && i >= 0 && i < front.nx) {
+          const int in_piece = entry_of_slot<Row>(slot, count, center - e0), e = e0 + in_piece;
+          const Offset o = v.entries[e].offset;
+          const Ijk p{i, y - front.c * z, z}, q = moved(p, o);
+          const bool inside = q.i >= 0 && q.i < front.nx && q.j >= 0 && q.j < front.ny && q.k >= 0 && q.k < front.nz;
+          double* const to = stage + in_piece * b * length + (ranks[l * rank_columns + in_z] + y) * b;
+          stage_block<Recipe>(to, length, inside, [&](const auto& use) {
+            if constexpr (Recipe::keeps_rows) {
+              with_block(recipe.kept(rows[l * plan.lines + line]), e, o, use);
+            } else {
+              with_block(recipe.row(p), e, o, use);
+            }
+          });
+        }
+        device::stage_is_written();
+        // Behind this barrier the other stage is free, and this one full.
+        if (own == 0) device::stages_are_read();
+        __syncthreads();
+        if (own == 0) {
+          device::bulk_store(v.values + (begin + from) * Stage::columns + std::int64_t{e0} * b * length,
+                             device::shared_address(stage), static_cast<unsigned>(count * b * length * sizeof(double)));
         }
       }
-      if (group < groups) {
-        const StagedPoint at = point(own % slots, from);
-        if (at.inside) {
-          if constexpr (Recipe::keeps_rows) {
-            const auto row = recipe.kept(rows[(from - first) * plan.lines + own % slots]);
-            for (int e = group; e < Stage::entries; e += groups) stage_entry<Recipe>(v, row, at, e);
-          } else {
-            for (int e = group; e < Stage::entries; e += groups) stage_entry<Recipe>(v, recipe.row(at.p), at, e);
-          }
-        }
-      }
-      __syncthreads();
-      const int pairs = static_cast<int>((starts[until] - begin) * Stage::columns / 2);
-      auto* const to = reinterpret_cast<double2*>(v.values + begin * Stage::columns);
-      for (int n = own; n < pairs; n += Stage::threads) to[n] = reinterpret_cast<const double2*>(stage)[n];
-      __syncthreads();
     }
   }
+  // Shared memory may not be given away before.
+  if (own == 0) device::stages_are_read();
 }
 
 /// False when the tiles are too large for it.
 template <class Recipe>
 bool write_blocks(const AssemblyView& view, const Recipe& recipe) {
   using Stage = BlockStage<Recipe>;
-  Stage plan(view.vector);
-  if (!plan.fits(view.vector.tiles.shape)) return false;
+  const Stage plan(view.vector);
+  if (!plan.fits()) return false;
   check_cuda(
       cudaFuncSetAttribute(block_assembly_kernel<Recipe>, cudaFuncAttributeMaxDynamicSharedMemorySize, Stage::shared_bytes),
       "cudaFuncSetAttribute");

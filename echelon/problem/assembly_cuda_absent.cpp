@@ -13,12 +13,8 @@ template <class Recipe>
 const AssemblyKernels<Recipe>* assembly_kernels() {
   return nullptr;
 }
-template <class Sampler>
-const SamplerKernels<Sampler>* sampler_kernels() {
-  return nullptr;
-}
-template <class Speed>
-const SpeedKernels<Speed>* speed_kernels() {
+template <class Sampler, class Speed>
+const SamplerKernels<Sampler, Speed>* sampler_kernels() {
   return nullptr;
 }
 template const AssemblyKernels<ConstantRows>* assembly_kernels();
@@ -28,12 +24,10 @@ template const AssemblyKernels<RandomRows>* assembly_kernels();
 template const AssemblyKernels<EulerRows>* assembly_kernels();
 template const AssemblyKernels<NavierStokesRows>* assembly_kernels();
 template const AssemblyKernels<CahnHilliardRows>* assembly_kernels();
-template const SamplerKernels<KappaSampler<SmoothCoefficient>>* sampler_kernels();
-template const SamplerKernels<KappaSampler<JumpCoefficient>>* sampler_kernels();
-template const SamplerKernels<GasSampler<WavedGas>>* sampler_kernels();
-template const SamplerKernels<ViscousSampler<WavedViscous>>* sampler_kernels();
-template const SamplerKernels<PhaseSampler<WavedPhases>>* sampler_kernels();
-template const SpeedKernels<GasWaves>* speed_kernels();
-template const SpeedKernels<ViscousSpeed>* speed_kernels();
+template const SamplerKernels<KappaSampler<SmoothCoefficient>, NoSpeed>* sampler_kernels();
+template const SamplerKernels<KappaSampler<JumpCoefficient>, NoSpeed>* sampler_kernels();
+template const SamplerKernels<GasSampler<WavedGas>, GasWaves>* sampler_kernels();
+template const SamplerKernels<ViscousSampler<WavedViscous>, ViscousSpeed>* sampler_kernels();
+template const SamplerKernels<PhaseSampler<WavedPhases>, NoSpeed>* sampler_kernels();
 
 }  // namespace echelon::problems

@@ -11,7 +11,7 @@ template const AssemblyKernels<ConstantRows>* assembly_kernels();
 template const AssemblyKernels<StarConductors>* assembly_kernels();
 template const AssemblyKernels<BoxElements>* assembly_kernels();
 template const AssemblyKernels<RandomRows>* assembly_kernels();
-template const SamplerKernels<KappaSampler<SmoothCoefficient>>* sampler_kernels();
-template const SamplerKernels<KappaSampler<JumpCoefficient>>* sampler_kernels();
+template const SamplerKernels<KappaSampler<SmoothCoefficient>, NoSpeed>* sampler_kernels();
+template const SamplerKernels<KappaSampler<JumpCoefficient>, NoSpeed>* sampler_kernels();
 
 }  // namespace echelon::problems

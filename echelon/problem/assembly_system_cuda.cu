@@ -11,10 +11,8 @@ namespace echelon::problems {
 template const AssemblyKernels<EulerRows>* assembly_kernels();
 template const AssemblyKernels<NavierStokesRows>* assembly_kernels();
 template const AssemblyKernels<CahnHilliardRows>* assembly_kernels();
-template const SamplerKernels<GasSampler<WavedGas>>* sampler_kernels();
-template const SamplerKernels<ViscousSampler<WavedViscous>>* sampler_kernels();
-template const SamplerKernels<PhaseSampler<WavedPhases>>* sampler_kernels();
-template const SpeedKernels<GasWaves>* speed_kernels();
-template const SpeedKernels<ViscousSpeed>* speed_kernels();
+template const SamplerKernels<GasSampler<WavedGas>, GasWaves>* sampler_kernels();
+template const SamplerKernels<ViscousSampler<WavedViscous>, ViscousSpeed>* sampler_kernels();
+template const SamplerKernels<PhaseSampler<WavedPhases>, NoSpeed>* sampler_kernels();
 
 }  // namespace echelon::problems

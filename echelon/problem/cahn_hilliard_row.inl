@@ -17,8 +17,9 @@ namespace echelon::problems {
 namespace phases {
 constexpr int components = 5;  // sampled: W_uu, W_uv, W_vv, M_u, M_v
 constexpr int faces = 6;
-/// −x, x, −y, y, −z, z
+/// −x, x, −y, y, −z, z; behind them the cell itself.
 ECHELON_FN Offset face(int n) {
+  if (n == faces) return {0, 0, 0};
   const int step = n % 2 == 0 ? -1 : 1;
   return {n / 2 == 0 ? step : 0, n / 2 == 1 ? step : 0, n / 2 == 2 ? step : 0};
 }
@@ -28,7 +29,7 @@ ECHELON_FN int length(const Offset& o) { return (o.x < 0 ? -o.x : o.x) + (o.y < 
 
 struct CahnHilliardRows {
   using Known = static_plans::Diamond25;
-  static constexpr int unknowns = 2;
+  static constexpr int unknowns = 2, reach = 2;
   static constexpr std::int64_t operations = 2000;
   SampleView<phases::components> samples;
   Sides sides;
@@ -36,73 +37,87 @@ struct CahnHilliardRows {
   double epsilon[2];  // ε_u, ε_v
   double dt, nonlocal;
 
-  struct Row {
+  /// One of the two rows of a point. Interior: all neighbours within reach are inside.
+  template <bool Interior>
+  struct RowOf {
     const CahnHilliardRows& of;
     Ijk p;
+    int r;
+    double width;  // ε_r
     bool open[phases::faces];
-    double flux[2][phases::faces];  // 0 where there is none
-    double sum[2];
+    double flux[phases::faces];  // 0 where there is none
+    double sum;
+    // W_rr and W_uv of the neighbours, and of the cell itself.
+    double curvature[phases::faces + 1], mixed[phases::faces + 1];
 
-    ECHELON_FN bool inside(const Offset& o) const { return of.sides.contain(moved(p, o)); }
-    /// What the bending of unknown r weighs across a face along an axis.
-    ECHELON_FN double bending(double factor, int r, int axis) const {
-      const double width = pick(of.epsilon, r);
-      return factor * width * width * pick(of.per_h2, axis);
-    }
+    ECHELON_FN bool inside(const Offset& o) const { return Interior || of.sides.contain(moved(p, o)); }
+    /// What the bending weighs across a face along an axis.
+    ECHELON_FN double bending(double factor, int axis) const { return factor * width * width * pick(of.per_h2, axis); }
 
-    /// What factor · P_r at the neighbour o, the cell itself for (0, 0, 0), adds to the value (r, column) of the entry t.
-    ECHELON_FN double with_potential(double value, const Offset& o, const Offset& t, double factor, int r,
-                                     int column) const {
-      const Offset apart{t.x - o.x, t.y - o.y, t.z - o.z};
+    /// What factor · P_r at the neighbour of a face, or at the cell itself, adds to a value of the entry t: that of the own
+    /// unknown, or of the other one.
+    ECHELON_FN double with_potential(double value, int at, const Offset& t, double factor, bool own) const {
+      const Offset o = phases::face(at), apart{t.x - o.x, t.y - o.y, t.z - o.z};
       if (phases::is_zero(apart)) {
-        value += factor * of.samples.at(p.i + o.x, p.j + o.y, p.k + o.z)[r + column];
-        if (r != column) return value;
+        value += factor * (own ? curvature[at] : mixed[at]);
+        if (!own) return value;
 #pragma unroll
         for (int n = 0; n < phases::faces; ++n) {
           const Offset s = phases::face(n);
-          if (inside({o.x + s.x, o.y + s.y, o.z + s.z})) value += bending(factor, r, n / 2);
+          if (inside({o.x + s.x, o.y + s.y, o.z + s.z})) value += bending(factor, n / 2);
         }
         return value;
       }
-      if (r != column || phases::length(apart) != 1) return value;
-      return value - bending(factor, r, axis_of(apart));
+      if (!own || phases::length(apart) != 1) return value;
+      return value - bending(factor, axis_of(apart));
     }
-
-    struct Block {
-      const Row& row;
-      Offset t;
-      ECHELON_FN double at(int r, int column) const {
-        double value = 0;
+    ECHELON_FN double value(const Offset& t, bool own) const {
+      double value = 0;
 #pragma unroll
-        for (int n = 0; n < phases::faces; ++n) {
-          if (row.open[n])
-            value = row.with_potential(value, phases::face(n), t, r == 0 ? -row.flux[0][n] : -row.flux[1][n], r, column);
-        }
-        value = row.with_potential(value, {0, 0, 0}, t, pick(row.sum, r), r, column);
-        if (!phases::is_zero(t) || r != column) return value;
-        return value + (r == 0 ? 1 : 1 + row.of.dt * row.of.nonlocal);
+      for (int n = 0; n < phases::faces; ++n) {
+        if (open[n]) value = with_potential(value, n, t, -flux[n], own);
       }
-    };
-    ECHELON_FN Block block(int, const Offset& t) const { return {*this, t}; }
+      value = with_potential(value, phases::faces, t, sum, own);
+      if (!phases::is_zero(t) || !own) return value;
+      return value + (r == 0 ? 1 : 1 + of.dt * of.nonlocal);
+    }
   };
 
-  ECHELON_FN Row row(Ijk p) const {
-    Row row{*this, p, {}, {}, {}};
-    const double* M = samples.at(p.i, p.j, p.k);
+  /// Asks for all samples, before anything is written: to a compiler whatever is written could be one of them.
+  template <bool Interior>
+  ECHELON_FN RowOf<Interior> row_of(Ijk p, int r) const {
+    constexpr int self = phases::faces;
+    RowOf<Interior> row{*this, p, r, pick(epsilon, r), {}, {}, 0, {}, {}};
+    const double *own = samples.at(p.i, p.j, p.k), mobility = own[3 + r];
+    row.curvature[self] = own[2 * r], row.mixed[self] = own[1];
 #pragma unroll
     for (int n = 0; n < phases::faces; ++n) {
-      row.open[n] = row.inside(phases::face(n));
-      if (!row.open[n]) continue;
       const Offset o = phases::face(n);
-      const double* N = samples.at(p.i + o.x, p.j + o.y, p.k + o.z);
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        row.flux[r][n] = dt * per_h2[n / 2] * 0.5 * (M[3 + r] + N[3 + r]);
-        row.sum[r] += row.flux[r][n];
-      }
+      row.open[n] = row.inside(o);
+      if (!row.open[n]) continue;
+      const double* other = samples.at(p.i + o.x, p.j + o.y, p.k + o.z);
+      row.curvature[n] = other[2 * r], row.mixed[n] = other[1];
+      row.flux[n] = dt * per_h2[n / 2] * 0.5 * (mobility + other[3 + r]);
+      row.sum += row.flux[n];
     }
     return row;
   }
+  ECHELON_FN bool is_interior(Ijk p) const {
+    return p.i >= reach && p.i + reach < sides.nx && p.j >= reach && p.j + reach < sides.ny && p.k >= reach &&
+           p.k + reach < sides.nz;
+  }
+
+  /// Both rows of a point.
+  struct Row {
+    RowOf<false> of_unknown[unknowns];
+    struct Block {
+      const Row& row;
+      Offset t;
+      ECHELON_FN double at(int r, int column) const { return row.of_unknown[r].value(t, r == column); }
+    };
+    ECHELON_FN Block block(int, const Offset& t) const { return {*this, t}; }
+  };
+  ECHELON_FN Row row(Ijk p) const { return {{row_of<false>(p, 0), row_of<false>(p, 1)}}; }
 };
 
 /// Second derivatives and mobilities of a base state: a formula, or a user's function.

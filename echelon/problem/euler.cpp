@@ -27,14 +27,15 @@ using Samples = PointSamples<euler_gas::components>;
 Samples sampled(const GasFlow& base, const Grid& grid, Device device) {
   constexpr const char* what = "the base flow of euler";
   const SamplePoints points{grid, Place::nodes, 0};
-  if (const auto* waved = base.target<WavedGas>()) return {what, points, GasSampler<WavedGas>{*waved}, device};
-  return {what, points, GasSampler<GasFlow>{base}, device};
+  const OpenAxes axes(grid);
+  const GasWaves speed{{axes.open[0], axes.open[1], axes.open[2]}};
+  if (const auto* waved = base.target<WavedGas>()) return {what, points, GasSampler<WavedGas>{*waved}, device, speed};
+  return {what, points, GasSampler<GasFlow>{base}, device, speed};
 }
 
 EulerRows recipe_of(const Grid& grid, const EulerOptions& options, const Samples& flow) {
   const OpenAxes axes(grid);
-  const double fastest = flow.largest(GasWaves{{axes.open[0], axes.open[1], axes.open[2]}});
-  const double dt = chosen_step("euler", options.step, axes, fastest > 0 ? fastest : 1);
+  const double dt = chosen_step("euler", options.step, axes, flow.fastest() > 0 ? flow.fastest() : 1);
   EulerRows recipe{};
   recipe.flow = flow.view();
   for (int d = 0; d < 3; ++d) {

@@ -17,8 +17,8 @@ namespace echelon::problems {
 namespace euler_gas {
 constexpr double gamma = 1.4;
 constexpr double rounding = 0.1;  // of |λ|, in sound speeds
-/// Sampled: V, c, and for each axis the rounded |λ₀|, |λ₊|, |λ₋|, whose roots all rows that meet the point would draw again.
-constexpr int sound = 3, sizes = 4, components = 13;
+/// Sampled: V, c; 32 bytes, so that a GPU's thread has a state by one sector.
+constexpr int sound = 3, components = 4;
 }  // namespace euler_gas
 
 /// factor · f(A_d) at a state: what is left to do for a value.
@@ -35,7 +35,7 @@ struct SplitJacobian {
 
 struct EulerRows {
   using Known = static_plans::Star13;
-  static constexpr bool keeps_rows = false, by_entry = true;
+  static constexpr bool keeps_rows = false;
   static constexpr int unknowns = 5;
   static constexpr std::int64_t operations = 8000;
   SampleView<euler_gas::components> flow;
@@ -44,14 +44,13 @@ struct EulerRows {
 
   struct State {
     double V[3], c, square, enthalpy;
-    const double* sizes;  // of the eigenvalues along each axis
   };
 
+  /// I, where the block is the point's own, and the Jacobians of one or all axes.
+  template <int Axes>
   struct Block {
     State s;
-    bool diagonal;
-    SplitJacobian jacobian[3];  // the first `count` are there
-    int count;
+    SplitJacobian jacobian[Axes];
 
     /// Of r_± and l_±.
     ECHELON_FN double right(int n, double sign, int d) const {
@@ -67,14 +66,15 @@ struct EulerRows {
       return n == 1 + d ? value + sign * s.c : value;
     }
     ECHELON_FN double at(int row, int column) const {
-      double sum = diagonal && row == column ? 1 : 0;
+      double sum = Axes > 1 && row == column ? 1 : 0;
 #pragma unroll
-      for (int n = 0; n < 3; ++n) {
-        if (n >= count) continue;
+      for (int n = 0; n < Axes; ++n) {
         const SplitJacobian& J = jacobian[n];
+        // The compiler knows the axis of each of several.
+        const int d = Axes > 1 ? n : J.d;
         if (row == column) sum += J.f0;
-        sum += J.amplitude[0] * left(column, 1, J.d) * right(row, 1, J.d);
-        sum += J.amplitude[1] * left(column, -1, J.d) * right(row, -1, J.d);
+        sum += J.amplitude[0] * left(column, 1, d) * right(row, 1, d);
+        sum += J.amplitude[1] * left(column, -1, d) * right(row, -1, d);
       }
       return sum;
     }
@@ -84,41 +84,45 @@ struct EulerRows {
     const EulerRows& of;
     Ijk p;
 
+    ECHELON_FN static double rounded_size(double l, double c) {
+      const double soft = euler_gas::rounding * c;
+      return std::sqrt(l * l + soft * soft);
+    }
     ECHELON_FN static SplitJacobian split(const State& s, int d, double factor, const SplitJacobian::Function& f) {
-      const double normal = pick(s.V, d), *size = s.sizes + 3 * d, f0 = f(normal, size[0]);
+      const double normal = pick(s.V, d), after = normal + s.c, before = normal - s.c;
+      const double f0 = f(normal, rounded_size(normal, s.c));
       return {factor * f0,
-              {factor * (f(normal + s.c, size[1]) - f0) / (2 * s.c * s.c),
-               factor * (f(normal - s.c, size[2]) - f0) / (2 * s.c * s.c)},
+              {factor * (f(after, rounded_size(after, s.c)) - f0) / (2 * s.c * s.c),
+               factor * (f(before, rounded_size(before, s.c)) - f0) / (2 * s.c * s.c)},
               d};
     }
-
-    ECHELON_FN Block block(int, const Offset& o) const {
-      const double* at = of.flow.at(p.i + o.x, p.j + o.y, p.k + o.z);
-      Block block{};
-      State& s = block.s;
-      s.V[0] = at[0], s.V[1] = at[1], s.V[2] = at[2], s.c = at[euler_gas::sound];
-      s.sizes = at + euler_gas::sizes;
+    ECHELON_FN State state(const Offset& o) const {
+      const auto* at = static_cast<const double*>(
+          __builtin_assume_aligned(of.flow.at(p.i + o.x, p.j + o.y, p.k + o.z), sizeof(double) * euler_gas::components));
+      State s{{at[0], at[1], at[2]}, at[euler_gas::sound], 0, 0};
       s.square = s.V[0] * s.V[0] + s.V[1] * s.V[1] + s.V[2] * s.V[2];
       s.enthalpy = s.c * s.c / (euler_gas::gamma - 1) + 0.5 * s.square;
-      block.diagonal = o.x == 0 && o.y == 0 && o.z == 0;
-      if (!block.diagonal) {
-        const int d = axis_of(o), distance = o.x + o.y + o.z;
-        const double side = distance < 0 ? 1 : -1;  // the point before feeds A⁺, the one after A⁻
-        const double difference = side * (distance == 1 || distance == -1 ? -2.0 : 0.5);
-        block.jacobian[0] = split(s, d, difference * pick(of.step, d), {0.5, side});
-        block.count = 1;
-        return block;
-      }
+      return s;
+    }
+
+    ECHELON_FN Block<1> neighbour(const Offset& o) const {
+      const State s = state(o);
+      const int d = axis_of(o), distance = o.x + o.y + o.z;
+      const double side = distance < 0 ? 1 : -1;  // the point before feeds A⁺, the one after A⁻
+      const double difference = side * (distance == 1 || distance == -1 ? -2.0 : 0.5);
+      return {s, {split(s, d, difference * pick(of.step, d), {0.5, side})}};
+    }
+    ECHELON_FN Block<3> own() const {
+      Block<3> block{state({0, 0, 0}), {}};
       const SplitJacobian::Function size{0, 1};
 #pragma unroll
       for (int d = 0; d < 3; ++d) {
         if (of.open[d]) {
-          block.jacobian[d] = split(s, d, of.own_step[d], size);
+          block.jacobian[d] = split(block.s, d, of.own_step[d], size);
         } else {
           block.jacobian[d] = {0, {0, 0}, d};
         }
       }
-      block.count = 3;
       return block;
     }
   };
@@ -133,14 +137,10 @@ struct GasSampler {
   ECHELON_FN bool operator()(double x, double y, double z, double* at) const {
     const GasState s = base(x, y, z);
     const double c = std::sqrt(euler_gas::gamma * s.p / s.rho);
-    at[0] = s.u, at[1] = s.v, at[2] = s.w, at[euler_gas::sound] = std::isfinite(s.rho) ? c : s.rho;
-    const double soft = euler_gas::rounding * c;
-#pragma unroll
-    for (int d = 0; d < 3; ++d) {
-      const double wave[3] = {at[d], at[d] + c, at[d] - c};
-#pragma unroll
-      for (int n = 0; n < 3; ++n) at[euler_gas::sizes + 3 * d + n] = std::sqrt(wave[n] * wave[n] + soft * soft);
-    }
+    // Rows take squares of the waves' speeds, which must be finite, too.
+    const double top = std::fabs(s.u) + std::fabs(s.v) + std::fabs(s.w) + c, square = top * top;
+    at[0] = s.u, at[1] = s.v, at[2] = s.w;
+    at[euler_gas::sound] = !std::isfinite(s.rho) ? s.rho : std::isfinite(square) ? c : square;
     return !(s.rho <= 0 || s.p <= 0);
   }
   [[noreturn]] void refuse(double x, double y, double z) const;

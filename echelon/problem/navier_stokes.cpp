@@ -29,8 +29,11 @@ using Samples = PointSamples<viscous_gas::components>;
 Samples sampled(const ViscousFlow& base, const Grid& grid, Device device) {
   constexpr const char* what = "the base flow of navier_stokes";
   const SamplePoints points{grid, Place::nodes, 1};
-  if (const auto* waved = base.target<WavedViscous>()) return {what, points, ViscousSampler<WavedViscous>{*waved}, device};
-  return {what, points, ViscousSampler<ViscousFlow>{base}, device};
+  const OpenAxes axes(grid);
+  const ViscousSpeed speed{{axes.open[0], axes.open[1], axes.open[2]}};
+  if (const auto* waved = base.target<WavedViscous>())
+    return {what, points, ViscousSampler<WavedViscous>{*waved}, device, speed};
+  return {what, points, ViscousSampler<ViscousFlow>{base}, device, speed};
 }
 
 Difference difference(const Offset& offset, const OpenAxes& axes) {
@@ -53,11 +56,10 @@ Difference difference(const Offset& offset, const OpenAxes& axes) {
 NavierStokesRows recipe_of(const Grid& grid, const Stencil& stencil, const NavierStokesOptions& options,
                            const Samples& flow) {
   const OpenAxes axes(grid);
-  const double fastest = flow.largest(ViscousSpeed{{axes.open[0], axes.open[1], axes.open[2]}});
   NavierStokesRows recipe{};
   recipe.flow = flow.view();
   for (int e = 0; const Offset& o : stencil.offsets()) recipe.differences[e++] = difference(o, axes);
-  recipe.dt = chosen_step("navier_stokes", options.step, axes, fastest + 1);
+  recipe.dt = chosen_step("navier_stokes", options.step, axes, flow.fastest() + 1);
   for (int d = 0; d < 3; ++d) {
     recipe.open[d] = axes.open[d];
     recipe.h[d] = axes.h[d];

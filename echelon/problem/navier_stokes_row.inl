@@ -37,7 +37,7 @@ struct BasePoint {
 
 struct NavierStokesRows {
   using Known = static_plans::Box27;
-  static constexpr bool keeps_rows = true, by_entry = false;
+  static constexpr bool keeps_rows = true;
   static constexpr int unknowns = 4, entries = 27;
   static constexpr std::int64_t operations = 3000;
   SampleView<viscous_gas::components> flow;  // with one point around the grid

@@ -3,7 +3,8 @@
 // calling them again. Nodes lie at (i + 1)/(N + 1), with the boundary one point outside; cells at (i + ½)/N.
 // A sampler is `bool operator()(x, y, z, values)`, false where the problem is not defined, with the number of `components`
 // and `refuse(x, y, z)`, which throws. Built-in ones are plain data and evaluated where the samples are wanted; those with a
-// user's function inside are called on the host, from several threads, and their values copied.
+// user's function inside are called on the host, from several threads, and their values copied. What the time step asks for,
+// the largest of a speed over all points, is found on the way, so that a GPU is waited for once.
 #pragma once
 
 #include <cmath>
@@ -43,23 +44,26 @@ struct SampleView {
   }
 };
 
-template <class Sampler>
+/// A speed is a function of a point's samples. For problems that ask for none:
+struct NoSpeed {
+  ECHELON_FN double operator()(const double*) const { return 0; }
+};
+
+/// What sampling found.
+struct SampleFindings {
+  unsigned long long first_bad = ~0ull;  // the smallest number of a point without finite values
+  double fastest = 0;                    // the largest speed above
+};
+
+template <class Sampler, class Speed>
 struct SamplerKernels {
-  /// Fills the samples; `first_bad` gets the smallest number of a point without finite values, and is not touched else.
-  void (*sample)(int device, const SamplePoints& points, const Sampler& sampler, double* values,
-                 unsigned long long* first_bad);
+  /// Fills the samples; `found`, on the device, is as above before.
+  void (*sample)(int device, const SamplePoints& points, const Sampler& sampler, const Speed& speed, double* values,
+                 SampleFindings* found);
 };
 /// Null without CUDA. For the built-in samplers.
-template <class Sampler>
-const SamplerKernels<Sampler>* sampler_kernels();
-
-/// The largest value of a speed over all samples, 0 when there is none above.
-template <class Speed>
-struct SpeedKernels {
-  double (*largest)(int device, const Speed& speed, const double* samples, std::int64_t points);
-};
-template <class Speed>
-const SpeedKernels<Speed>* speed_kernels();
+template <class Sampler, class Speed>
+const SamplerKernels<Sampler, Speed>* sampler_kernels();
 
 namespace sampling {
 /// Throws Error(bad_argument) naming `what` and the place when a value is not finite.
@@ -77,20 +81,23 @@ void checked(const char* what, const SamplePoints& points, const Sampler& sample
   require_finite(what, place, {at, Sampler::components});
 }
 
-template <class Sampler>
-void on_gpu(const char* what, const SamplePoints& points, const Sampler& sampler, Array<double>& values) {
-  const auto* kernels = sampler_kernels<Sampler>();
+/// The largest speed.
+template <class Sampler, class Speed>
+double on_gpu(const char* what, const SamplePoints& points, const Sampler& sampler, const Speed& speed,
+              Array<double>& values) {
+  const auto* kernels = sampler_kernels<Sampler, Speed>();
   if (!kernels) throw_no_cuda();
-  constexpr unsigned long long none = ~0ull;
-  const Array<unsigned long long> start{none};
-  auto first_bad = start.to(values.device());
-  kernels->sample(values.device().index, points, sampler, values.data(), first_bad.data());
-  const unsigned long long found = first_bad.to(Device::host())[0];
-  if (found == none) return;
-  const Grid grid = points.with_halo();
-  const auto point = static_cast<std::int64_t>(found);
-  double at[Sampler::components];
-  checked(what, points, sampler, {point % grid.nx, point / grid.nx % grid.ny, point / grid.nx / grid.ny}, at);
+  const Array<SampleFindings> start{SampleFindings{}};
+  auto on_device = start.to(values.device());
+  kernels->sample(values.device().index, points, sampler, speed, values.data(), on_device.data());
+  const SampleFindings found = on_device.to(Device::host())[0];
+  if (found.first_bad != start[0].first_bad) {
+    const Grid grid = points.with_halo();
+    const auto point = static_cast<std::int64_t>(found.first_bad);
+    double at[Sampler::components];
+    checked(what, points, sampler, {point % grid.nx, point / grid.nx % grid.ny, point / grid.nx / grid.ny}, at);
+  }
+  return found.fastest;
 }
 }  // namespace sampling
 
@@ -98,8 +105,9 @@ template <int components>
 class PointSamples {
  public:
   /// Throws Error(bad_argument) naming `what` and the place for values that are not finite or not the sampler's to have.
-  template <class Sampler>
-  PointSamples(const char* what, const SamplePoints& points, const Sampler& sampler, Device device) : points_(points) {
+  template <class Sampler, class Speed = NoSpeed>
+  PointSamples(const char* what, const SamplePoints& points, const Sampler& sampler, Device device, const Speed& speed = {})
+      : points_(points) {
     static_assert(Sampler::components == components);
     const Grid grid = points.with_halo();
     const std::int64_t scalars = grid.points() * components;
@@ -108,7 +116,7 @@ class PointSamples {
     values_ = Array<double>(scalars, is_formula ? device : Device::host());
     if constexpr (is_formula) {
       if (!device.is_host()) {
-        sampling::on_gpu(what, points, sampler, values_);
+        fastest_ = sampling::on_gpu(what, points, sampler, speed, values_);
         return;
       }
     }
@@ -116,6 +124,7 @@ class PointSamples {
     for_each_point(grid, operations_a_call, [&](std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t point) {
       sampling::checked(what, points, sampler, {i, j, k}, values_.data() + point * components);
     });
+    for (std::int64_t s = 0; s < scalars; s += components) fastest_ = std::fmax(fastest_, speed(values_.data() + s));
     if (!device.is_host()) values_ = values_.to(device);
   }
 
@@ -126,21 +135,13 @@ class PointSamples {
     return {values_.data(), grid.nx, grid.ny, points_.halo};
   }
 
-  /// Largest speed(sample), or 0.
-  template <class Speed>
-  double largest(const Speed& speed) const {
-    const std::int64_t points = values_.size() / components;
-    if (!values_.device().is_host()) {
-      return speed_kernels<Speed>()->largest(values_.device().index, speed, values_.data(), points);
-    }
-    double top = 0;
-    for (std::int64_t p = 0; p < points; ++p) top = std::fmax(top, speed(values_.data() + p * components));
-    return top;
-  }
+  /// Largest speed of a sample, or 0.
+  double fastest() const { return fastest_; }
 
  private:
   SamplePoints points_;
   Array<double> values_;
+  double fastest_ = 0;
 };
 
 }  // namespace echelon::problems

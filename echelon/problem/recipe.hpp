@@ -4,10 +4,12 @@
 //   row(p)          what the blocks of a point's row have in common, and of it
 //   .block(e, o)    the block of the stencil's entry e, whose neighbour p + o is inside the grid, and of that
 //   .at(row, column)
+// A row whose own block is made in another way than its neighbours' has own() and neighbour(o) instead (with_block).
 // One with blocks may have a stencil that the compiler knows (`Known`). Where making whole blocks is faster on a GPU it says
-// whether the rows of points are worth keeping for all their entries (keeps_rows, and kept(row)), and whether entries are
-// worth code of their own (by_entry).
-// The order of all operations is fixed and nothing contracts, so the bits are the same wherever a value is made.
+// whether the rows of points are worth keeping for all their entries (keeps_rows, and kept(row)). One of two unknowns whose
+// points are best made whole has row_of<interior>(p, r), a RowOf with value(o, of the own unknown or the other),
+// is_interior(p). The order of all operations is fixed and nothing contracts, so the bits are the same wherever a value is
+// made.
 #pragma once
 
 #include "echelon/base/device.hpp"
@@ -37,6 +39,26 @@ struct Sides {
 ECHELON_FN Ijk moved(Ijk p, const Offset& o) { return {p.i + o.x, p.j + o.y, p.k + o.z}; }
 /// The axis an offset along one of them has.
 ECHELON_FN int axis_of(const Offset& o) { return o.x != 0 ? 0 : o.y != 0 ? 1 : 2; }
+
+/// One with a way of its own to its own block.
+template <class Row>
+concept OwnBlock = requires(const Row& row) {
+  row.own();
+};
+
+/// use(block of the entry e at the offset o).
+template <class Row, class Use>
+ECHELON_FN void with_block(const Row& row, int e, const Offset& o, const Use& use) {
+  if constexpr (OwnBlock<Row>) {
+    if (o.x == 0 && o.y == 0 && o.z == 0) {
+      use(row.own());
+    } else {
+      use(row.neighbour(o));
+    }
+  } else {
+    use(row.block(e, o));
+  }
+}
 
 /// The same value for an entry at all points.
 struct ConstantRows {

@@ -141,6 +141,8 @@ TEST(Euler, Refusals) {
   EXPECT_ERROR((void)euler({4, 4, 4}, {.base = vacuum}), bad_argument, "density and pressure");
   const auto unknown = [](double, double, double) { return GasState{1, std::nan(""), 0, 0, 1}; };
   EXPECT_ERROR((void)euler({4, 4, 4}, {.base = unknown}), bad_argument, "must be finite");
+  const auto too_fast = [](double, double, double) { return GasState{1, 0, 1e200, 0, 1}; };  // its square is not finite
+  EXPECT_ERROR((void)euler({4, 4, 4}, {.base = too_fast}), bad_argument, "must be finite");
   EXPECT_ERROR((void)euler({4, 4, 4}, {.step = {.dt = -1}}), bad_argument, "the time step must be positive");
   EXPECT_ERROR((void)euler({4, 4, 4}, {.step = {.cfl = 0}}), bad_argument, "the CFL number must be positive");
   EXPECT_ERROR((void)ec::problems::waved_gas_flow(-1), bad_argument, "Mach");
