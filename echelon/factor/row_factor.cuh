@@ -2,11 +2,12 @@
 // Exact ILU of block CSR on a GPU, a warp a row, the operations of factor/ilu_row.inl in their order. With w the row of A,
 // for k ascending over its lower part, once row k is there:
 //   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w,
-// and y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. Small blocks go through row_factor_blocks.cuh, or, in
-// short rows, row_factor_columns.cuh; here are scalars of which row_meets.hpp keeps nothing, and blocks of any size. w
-// is in shared memory, in the scratch for rows that are too long. U is written before D⁻¹ is computed, L last. Values of
-// small blocks show themselves whether they are there; other rows say so once U and D⁻¹ are written. Bytes a row: 8 b² + 4
-// an entry of A and of the factors, and for each lower entry D_k⁻¹ and row k of U, from the second-level cache.
+// and y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. Small blocks go through row_factor_blocks.cuh, or,
+// where it is kept how rows meet, row_factor_tiles.cuh and row_factor_columns.cuh; here are rows of which row_meets.hpp keeps
+// nothing, and blocks of any size. w is in shared memory, in the scratch for rows that are too long. U is written before D⁻¹
+// is computed, L last. Values of small blocks show themselves whether they are there; other rows say so once U and D⁻¹ are
+// written. Bytes a row: 8 b² + 4 an entry of A and of the factors, and for each lower entry D_k⁻¹ and row k of U, from the
+// second-level cache.
 #pragma once
 
 #include "echelon/base/launch_behind.cuh"

@@ -128,7 +128,7 @@ class ColumnRow {
   __device__ void judge() {
     if (notable_ && e_ == 0) {
       if (nonfinite_) note_nonfinite_row(v_.status, pivot().place);
-      if (!good_) note_change(judge_block(v_, pivot(), room_.blocks, smallest_));
+      if (!good_) note_change(v_.status, judge_block(v_, pivot(), room_.blocks, smallest_));
     }
     __syncwarp();
     for (int n = e_; n < bb && notable_ && !good_; n += G) publish(inverse() + n, room_.blocks[n]);
@@ -194,7 +194,7 @@ class ColumnRow {
         for (int r = 0; r < B; ++r) {
           if (r == part(s)) w_[s][r] = shifted(f_.rules, w_[s][r], scale_, work);
         }
-        note_change(work.change);
+        note_change(v_.status, work.change);
       }
     }
   }
@@ -339,11 +339,6 @@ class ColumnRow {
         for (int r = 0; r < B; ++r) L[r] = w_[s][r];
       }
     }
-  }
-
-  __device__ void note_change(double change) const {
-    const volatile unsigned long long& seen = v_.status->change;
-    if (change > __longlong_as_double(static_cast<long long>(seen))) raise(&v_.status->change, change);
   }
 
   __device__ RowPivot pivot() const { return {{i_, std::int64_t{user_} * B}, scale_, nonfinite_ != 0}; }

@@ -9,6 +9,7 @@
 #include "echelon/factor/row_factor_cluster.hpp"
 #include "echelon/factor/row_factor_columns.cuh"
 #include "echelon/factor/row_factor_met.cuh"
+#include "echelon/factor/row_factor_tiles.cuh"
 #include "echelon/factor/row_factor_warp.cuh"
 #include "echelon/factor/row_meets.cuh"
 #include "echelon/factor/row_prepare.cuh"
@@ -73,15 +74,41 @@ Chosen column_rows(int longest) {
   return {column_row_factor_kernel<B, G, S, C, Blocks>, column_row_threads, Row::rows_a_warp};
 }
 
-/// What was fastest on an H200, more rows under way before more steps of each: blocks of four and more in long rows, and
-/// those of six and more, go to tensor cores.
+/// What was fastest on an H200, more rows under way before more steps of each.
 Chosen column_rows(const RowFactorView& v) {
+  if (v.rows.A.block == 2) return column_rows<2, 16, 1, 2, 7, 32, 2, 2, 5>(v.longest);
+  return column_rows<3, 32, 1, 2, 6, 32, 3, 1, 4>(v.longest);
+}
+
+template <int B, int Rows, int M, int C, bool Dealt, int Blocks>
+Chosen tile_rows() {
+  return {tile_row_factor_kernel<B, Rows, M, C, Dealt, Blocks>, tile_row_threads, Rows};
+}
+
+/// In short rows hardly anything but the diagonal is met, and three rows k are mostly all that there are. Elsewhere those
+/// that one waits for come one after the other, and more blocks of each are asked for.
+template <int B, bool Dealt>
+Chosen tile_rows(const RowFactorView& v) {
+  const bool is_short = v.meets.stride == 8;
+  if constexpr (B > 4) return is_short ? tile_rows<B, 1, 0, 3, Dealt, 8>() : tile_rows<B, 1, 1, 2, Dealt, 8>();
+  if constexpr (B == 4) {
+    if (!is_short) return tile_rows<B, 1, 4, 1, Dealt, 10>();
+  }
+  if constexpr (B <= 4) return tile_rows < B, Dealt ? 2 : 1, 0, 3, Dealt, 10 > ();
+}
+template <int B>
+Chosen tile_rows(const RowFactorView& v) {
+  return v.dealt ? tile_rows<B, true>(v) : tile_rows<B, false>(v);
+}
+
+Chosen tile_rows(const RowFactorView& v) {
   switch (v.rows.A.block) {
-    case 2: return column_rows<2, 16, 1, 2, 7, 32, 2, 2, 5>(v.longest);
-    case 3: return column_rows<3, 32, 1, 2, 6, 32, 3, 1, 4>(v.longest);
-    case 4: return column_rows<4, 32, 1, 2, 6>(v.longest);
-    case 5: return column_rows<5, 32, 2, 1, 5>(v.longest);
-    default: return {};
+    case 3: return tile_rows<3>(v);
+    case 4: return tile_rows<4>(v);
+    case 5: return tile_rows<5>(v);
+    case 6: return tile_rows<6>(v);
+    case 7: return tile_rows<7>(v);
+    default: return tile_rows<8>(v);
   }
 }
 
@@ -96,6 +123,7 @@ Chosen block_rows(bool is_short) {
 }
 
 Chosen chosen(const RowFactorView& v) {
+  if (v.in_tiles()) return tile_rows(v);
   if (v.meets.kept()) return v.rows.A.block == 1 ? chosen_met(v) : column_rows(v);
   const bool is_short = v.longest <= short_row;
   switch (v.longest > longest_fixed_row ? 0 : v.rows.A.block) {
@@ -160,6 +188,10 @@ RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, st
     plan_memory(v, mean_entries, it);
   }
   const Chosen kernel = chosen(v);
+  if (v.in_tiles()) {
+    it.shared_bytes = kernel.threads / 32 * kernel.rows_a_warp *
+                      TileRoom::bytes_of_row(v.rows.A.block, v.longest, v.meets.stride, v.dealt);
+  }
   check_cuda(cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, it.shared_bytes),
              "row factorization: shared memory");
   int processors = 0, resident = 0;

@@ -68,6 +68,12 @@ static __device__ __noinline__ double judge_block(const RowFactorView& v, RowPiv
   return work.change;
 }
 
+/// Of the diagonal. Most find out without an atomic that theirs is not the largest.
+__device__ __forceinline__ void note_change(FactorStatus* status, double change) {
+  const volatile unsigned long long& seen = status->change;
+  if (change > __longlong_as_double(static_cast<long long>(seen))) raise(&status->change, change);
+}
+
 /// The row that a warp works on: w and its columns, the lower part first, then the diagonal, then the upper part.
 struct RowInHand {
   double* w = nullptr;

@@ -45,6 +45,14 @@ __device__ __forceinline__ void fetch(bool wanted, const double* from, double& t
                : "l"(from), "r"(static_cast<unsigned>(wanted)));
 }
 
+/// 0 when it is not wanted: what `to` was is not waited for.
+__device__ __forceinline__ void fetch_or_zero(bool wanted, const double* from, double& to) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.f64 %0, 0d0000000000000000; @p ld.relaxed.gpu.global.f64 %0, [%1]; }"
+      : "=&d"(to)
+      : "l"(from), "r"(static_cast<unsigned>(wanted)));
+}
+
 template <int B>
 __device__ __forceinline__ void fetch_column(bool wanted, const double* from, double (&to)[B]) {
   if constexpr (B % 2 == 0) {

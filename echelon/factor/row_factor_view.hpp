@@ -64,9 +64,11 @@ struct RowFactorView {
   /// Where meets are kept: their records, two doubles a word. Null for other rows.
   RowSweepWord* words = nullptr;
 
-  /// Few scalar rows find what bounds the growth themselves; for many, a pass over U takes less time.
+  /// Small blocks that tensor cores have in tiles (row_factor_tiles.cuh); others go to row_factor_columns.cuh.
+  ECHELON_FN bool in_tiles() const { return meets.kept() && (rows.A.block > 3 || (rows.A.block == 3 && meets.stride == 8)); }
+  /// Blocks in tiles and few scalar rows find what bounds the growth themselves; for others, a pass over U takes less time.
   ECHELON_FN bool bounded_by_rows() const {
-    return rows.A.block == 1 && meets.kept() && rows.A.block_rows < RowMeetsSize::many_rows;
+    return in_tiles() || (rows.A.block == 1 && meets.kept() && rows.A.block_rows < RowMeetsSize::many_rows);
   }
 };
 

@@ -57,10 +57,9 @@ struct RowMeetsSize {
   int block = 1, longest = 1;                             // the diagonal among its entries
   bool same = true;                                       // the factors' rows stand as A's do
 
-  /// Of scalars, and of blocks whose columns lanes keep in registers (row_factor_columns.cuh); 0 for other blocks.
-  static constexpr int longest_row(int block) {
-    return block == 1 ? 253 : block == 2 || block == 3 ? 31 : block == 4 ? 7 : block == 5 ? 12 : 0;
-  }
+  /// Of scalars, and of blocks whose rows are in tiles (row_factor_tiles.cuh) or columns (row_factor_columns.cuh); 0 for
+  /// other blocks.
+  static constexpr int longest_row(int block) { return block == 1 ? 253 : block <= 4 ? 31 : block <= 8 ? 15 : 0; }
   static constexpr std::int64_t many_rows = 200'000;
   /// Where rows have so many places. Rows that share a warp take fewer instructions, but each of them longer.
   static bool share_warps(std::int64_t rows, int stride) { return stride < 32 && rows >= many_rows; }

@@ -60,7 +60,8 @@ DeviceBlockFactor::DeviceBlockFactor(const FactorView<double>& rows, const std::
       {n, size.lower_entries, size.upper_entries, size.entries_of_A, rows.A.block, v.longest, !rows.grown && !rows.order},
       device);
   v.meets = meets_.view();
-  v.dealt = v.meets.kept() && rows.A.block == 1 && RowMeetsSize::share_warps(n, v.meets.stride) && size.scattered;
+  v.dealt = size.scattered &&
+            (v.in_tiles() || (v.meets.kept() && rows.A.block == 1 && RowMeetsSize::share_warps(n, v.meets.stride)));
   launch_ = row_factor_kernels()->plan(device.index, v, size.mean_entries + 1, size.upper_entries);
   scratch_ = Array<unsigned char>(launch_.scratch_bytes * launch_.warps, device);
   v.entries_in_shared = launch_.entries_in_shared;
@@ -79,7 +80,7 @@ Array<RowSweepWord> DeviceBlockFactor::words_to_lend() const {
 }
 
 bool DeviceBlockFactor::stops_by_itself() const {
-  return size_.eliminates && !view_.dealt && view_.rows.A.block_rows < most_stopped_rows;
+  return size_.eliminates && (!view_.dealt || view_.in_tiles()) && view_.rows.A.block_rows < most_stopped_rows;
 }
 
 void DeviceBlockFactor::prepare(const BlockCsr<double>& A, Array<RowSweepWord>& lent) {

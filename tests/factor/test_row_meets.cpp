@@ -45,8 +45,8 @@ TEST(RowMeets, NothingIsKeptOfLargeBlocksAndWhereIndicesDoNotReach) {
   RowMeetsSize size = size_of(1000, 3000, 7);
   for (int block = 1; block <= 10; ++block) {
     size.block = block;
-    EXPECT_EQ(size.stride(), block <= 5 ? 8 : 0) << block;
-    EXPECT_EQ(RowMeetsSize::longest_row(block) > 0, block <= 5) << block;
+    EXPECT_EQ(size.stride(), block <= 8 ? 8 : 0) << block;
+    EXPECT_EQ(RowMeetsSize::longest_row(block) > 0, block <= 8) << block;
   }
   RowMeetsSize large = size_of(1, 0, 7);
   large.upper = (std::int64_t{1} << 32) - 3;

@@ -95,6 +95,36 @@ TEST_F(BlockIluGpu, GridsInEveryOrder) {
   }
 }
 
+/// Rows of up to `longest` entries that need none that is near: these are dealt out to warps beforehand.
+Rows scattered_rows(std::int32_t n, int longest, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Rows rows(static_cast<std::size_t>(n));
+  for (std::int32_t i = 0; i < n; ++i) {
+    auto& row = rows[static_cast<std::size_t>(i)];
+    row.push_back(i);
+    for (int e = 1; e < longest; ++e) {
+      const auto j = static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(n));
+      const bool near = j < i && (i - j) * 12 < n && random() % 8 != 0;
+      if (!near && std::ranges::find(row, j) == row.end()) row.push_back(j);
+    }
+    std::ranges::sort(row);
+  }
+  return rows;
+}
+
+TEST_F(BlockIluGpu, RowsThatNeedNoneThatIsNear) {
+  for (const int b : {2, 3, 4, 5, 6, 7, 8}) {
+    for (const int longest : {7, 12}) {
+      for (const std::int32_t n : {40, 5000}) {
+        SCOPED_TRACE(testing::Message() << "b " << b << " longest " << longest << " n " << n);
+        const Rows rows = scattered_rows(n, longest, static_cast<std::uint64_t>(b));
+        expect_host_bits(reference::with_random_values<double>(rows, b, 21), with_fill(0));
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
 TEST_F(BlockIluGpu, MissingDiagonalsAndBadPivotsAreReportedAsOnTheHost) {
   std::mt19937_64 random(4);
   for (int n = 0; n < 60 && !HasFailure(); ++n) {
