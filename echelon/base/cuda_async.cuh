@@ -62,13 +62,6 @@ __device__ __forceinline__ void bulk_copy(Address to, const void* from, unsigned
                : "memory");
 }
 
-/// Of 4, 8 or 16 bytes, both addresses multiples of that; there once this thread has waited for its copies.
-template <int bytes>
-__device__ __forceinline__ void copy_async(Address to, const void* from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(bytes) : "memory");
-}
-__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-
 __device__ __forceinline__ void load(Address a, double& x) {
   asm volatile("ld.shared.f64 %0, [%1];" : "=d"(x) : "r"(a) : "memory");
 }
@@ -77,20 +70,6 @@ __device__ __forceinline__ void load(Address a, float& x) {
 }
 __device__ __forceinline__ void load(Address a, int& x) {
   asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(a) : "memory");
-}
-__device__ __forceinline__ void load(Address a, std::uint8_t& x) {
-  unsigned byte;
-  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(byte) : "r"(a) : "memory");
-  x = static_cast<std::uint8_t>(byte);
-}
-__device__ __forceinline__ void load4(Address a, int (&x)[4]) {
-  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
-               : "r"(a)
-               : "memory");
-}
-__device__ __forceinline__ void store4(Address a, const int (&x)[4]) {
-  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(a), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]) : "memory");
 }
 __device__ __forceinline__ void load(Address a, std::int64_t& x) {
   asm volatile("ld.shared.b64 %0, [%1];" : "=l"(x) : "r"(a) : "memory");

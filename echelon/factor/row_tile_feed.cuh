@@ -6,7 +6,7 @@
 // nobody else's, so nothing needs to be synchronized for them.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
+#include "echelon/base/cuda_copies.cuh"
 #include "echelon/factor/row_factor_view.hpp"
 #include "echelon/factor/row_tile_lane.cuh"
 
