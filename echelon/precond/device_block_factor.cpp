@@ -79,9 +79,7 @@ Array<RowSweepWord> DeviceBlockFactor::words_to_lend() const {
   return words_.size() < launch_.words ? Array<RowSweepWord>(launch_.words, device_) : Array<RowSweepWord>();
 }
 
-bool DeviceBlockFactor::stops_by_itself() const {
-  return size_.eliminates && (!view_.dealt || view_.in_tiles()) && view_.rows.A.block_rows < most_stopped_rows;
-}
+bool DeviceBlockFactor::stops_by_itself() const { return size_.eliminates && view_.rows.A.block_rows < most_stopped_rows; }
 
 void DeviceBlockFactor::prepare(const BlockCsr<double>& A, Array<RowSweepWord>& lent) {
   if (A.block_rows() == 0) return;

@@ -34,8 +34,8 @@ class DeviceBlockFactor {
 
   /// Memory that rows pass words through, for `prepare`; empty where little is needed, which stays here.
   Array<RowSweepWord> words_to_lend() const;
-  /// Before the attempts with new values, whose number of entries is that of the first. Queued where rows are eliminated by
-  /// tickets, which a pattern with another fingerprint finds given away; others wait, and refuse it here.
+  /// Before the attempts with new values, whose number of entries is that of the first. Queued where rows are eliminated,
+  /// since a pattern with another fingerprint finds all tickets given away; others wait, and refuse it here.
   void prepare(const BlockCsr<double>& A, Array<RowSweepWord>& lent);
   /// The status is clear for an attempt by somebody else.
   void begin();
