@@ -35,8 +35,9 @@ void order_by_depth(DeviceTriangles& made, std::int64_t rows, Device device) {
 /// What the counting of entries left to do.
 void order_rows(DeviceTriangles& made, const PatternFacts& facts, std::int64_t rows, SweepSchedule wanted, Device device) {
   made.longest = facts.longest;
-  made.lower.scattered = made.upper.scattered = 2 * std::int64_t{facts.scattered} > rows;
   for (DeviceTriangle* one : {&made.lower, &made.upper}) {
+    one->far_rows = static_cast<double>(facts.scattered) / static_cast<double>(rows);
+    one->scattered = 2 * std::int64_t{facts.scattered} > rows;
     one->mean_entries = static_cast<double>(one->distance.size()) / static_cast<double>(rows);
   }
   if (tickets_by_depth(wanted, facts.chained, rows)) order_by_depth(made, rows, device);

@@ -15,7 +15,8 @@ struct DeviceTriangle {
   Array<std::int32_t> distance, tickets;  // tickets: positions by depth; empty: in their own order
   std::int64_t levels = 0;                // of the longest chain of rows; not counted when in their own order
   double mean_entries = 0;                // of a row
-  bool scattered = false;                 // most rows depend on none that is near: few levels, many rows at once
+  double far_rows = 0;                    // the part of all rows whose next row before them is not near
+  bool scattered = false;                 // most are such rows: few levels, many rows at once
   std::int64_t bytes() const { return start.bytes() + distance.bytes() + tickets.bytes(); }
 };
 

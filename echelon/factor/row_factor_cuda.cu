@@ -9,6 +9,7 @@
 #include "echelon/factor/row_factor_cluster.hpp"
 #include "echelon/factor/row_factor_columns.cuh"
 #include "echelon/factor/row_factor_met.cuh"
+#include "echelon/factor/row_factor_staged.cuh"
 #include "echelon/factor/row_factor_tiles.cuh"
 #include "echelon/factor/row_factor_warp.cuh"
 #include "echelon/factor/row_meets.cuh"
@@ -42,6 +43,11 @@ Chosen met_rows() {
   return {met_row_factor_kernel<G>, met_row_threads, MetRowLane<G>::rows_a_warp};
 }
 
+template <int G, int E>
+Chosen staged_rows() {
+  return {staged_row_factor_kernel<G, E>, staged_row_threads, StagedRowLane<G, E>::rows_a_warp};
+}
+
 template <int E>
 Chosen warp_rows() {
   return {warp_row_factor_kernel<E>, warp_row_threads, 1};
@@ -49,11 +55,10 @@ Chosen warp_rows() {
 
 /// Where it is kept how rows meet.
 Chosen chosen_met(const RowFactorView& v) {
-  const bool shared = RowMeetsSize::share_warps(v.rows.A.block_rows, v.meets.stride);
   switch (v.meets.stride) {
-    case 8: return shared ? met_rows<8>() : warp_rows<1>();
-    case 16: return shared ? met_rows<16>() : warp_rows<1>();
-    case 32: return warp_rows<1>();
+    case 8: return v.share_warps ? met_rows<8>() : warp_rows<1>();
+    case 16: return v.share_warps ? met_rows<16>() : warp_rows<1>();
+    case 32: return v.share_warps ? staged_rows<16, 2>() : warp_rows<1>();
     case 64: return warp_rows<2>();
     case 96: return warp_rows<3>();
     case 128: return warp_rows<4>();

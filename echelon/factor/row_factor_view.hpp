@@ -60,6 +60,7 @@ struct RowFactorView {
   std::int64_t scratch_bytes = 0;  // of each warp
   double* estimate = nullptr;      // L⁻¹ e, in the user's numbering
   RowMeetsView meets;              // of scalars, when kept
+  bool share_warps = false;        // then: scalar rows of which a warp takes two or more
   bool dealt = false;              // then: rows wait for none that is near and are dealt out beforehand
   /// Where meets are kept: their records, two doubles a word. Null for other rows.
   RowSweepWord* words = nullptr;

@@ -61,8 +61,14 @@ struct RowMeetsSize {
   /// other blocks.
   static constexpr int longest_row(int block) { return block == 1 ? 253 : block <= 4 ? 31 : block <= 8 ? 15 : 0; }
   static constexpr std::int64_t many_rows = 200'000;
-  /// Where rows have so many places. Rows that share a warp take fewer instructions, but each of them longer.
-  static bool share_warps(std::int64_t rows, int stride) { return stride < 32 && rows >= many_rows; }
+  /// Where scalar rows have so many places and that part of all waits for none that is near. Rows that share a warp take
+  /// fewer instructions, but each of them longer; long rows only gain where they seem to be numbered at random, and then
+  /// (15/16)³⁰ = 1/7 of them are far.
+  static bool share_warps(std::int64_t rows, int stride, double far_rows) {
+    return rows >= many_rows && (stride < 32 || (stride == 32 && 16 * far_rows > 1));
+  }
+  /// Where most scalar rows are far: long rows that a warp holds back keep others waiting.
+  static bool deal_out(std::int64_t rows, int stride) { return rows >= many_rows && stride < 32; }
   /// 8, 16, 32, 64, 96, 128, 192 or 256; 0 when rows are too long or there are too many.
   int stride() const;
   std::int64_t bytes() const;

@@ -60,8 +60,9 @@ DeviceBlockFactor::DeviceBlockFactor(const FactorView<double>& rows, const std::
       {n, size.lower_entries, size.upper_entries, size.entries_of_A, rows.A.block, v.longest, !rows.grown && !rows.order},
       device);
   v.meets = meets_.view();
-  v.dealt = size.scattered &&
-            (v.in_tiles() || (v.meets.kept() && rows.A.block == 1 && RowMeetsSize::share_warps(n, v.meets.stride)));
+  const bool met_scalars = v.meets.kept() && rows.A.block == 1;
+  v.share_warps = met_scalars && RowMeetsSize::share_warps(n, v.meets.stride, size.far_rows);
+  v.dealt = 2 * size.far_rows > 1 && (v.in_tiles() || (met_scalars && RowMeetsSize::deal_out(n, v.meets.stride)));
   launch_ = row_factor_kernels()->plan(device.index, v, size.mean_entries + 1, size.upper_entries);
   scratch_ = Array<unsigned char>(launch_.scratch_bytes * launch_.warps, device);
   v.entries_in_shared = launch_.entries_in_shared;

@@ -23,7 +23,7 @@ class DeviceBlockFactor {
     std::int64_t entries_of_A = 0, lower_entries = 0, upper_entries = 0;
     int longest = 1;          // entries of a row, the diagonal among them
     double mean_entries = 0;  // of L and of U, together
-    bool scattered = false;   // rows wait for none that is near
+    double far_rows = 0;      // the part of all rows that wait for none that is near
     bool eliminates = true;   // or only prepares for others
   };
 

@@ -173,8 +173,8 @@ struct DeviceBlockIlu::Impl {
                                   inverse_diagonal.data(),
                                   {}};
     const DeviceBlockFactor::Size size{
-        entries_of_A,    lower.distance.size(),     upper.distance.size(), longest, lower.mean_entries + upper.mean_entries,
-        lower.scattered, options.factor_sweeps == 0};
+        entries_of_A,   lower.distance.size(),     upper.distance.size(), longest, lower.mean_entries + upper.mean_entries,
+        lower.far_rows, options.factor_sweeps == 0};
     work = DeviceBlockFactor(view, lower.tickets.empty() ? nullptr : lower.tickets.data(), size, device, title);
     if (options.factor_sweeps > 0) fixed_point.emplace(view, swept_pattern(rows, lower, upper), device);
   }

@@ -59,10 +59,19 @@ TEST(RowMeets, NothingIsKeptOfLargeBlocksAndWhereIndicesDoNotReach) {
 }
 
 TEST(RowMeets, ManyShortRowsShareWarps) {
-  EXPECT_TRUE(RowMeetsSize::share_warps(RowMeetsSize::many_rows, 8));
-  EXPECT_TRUE(RowMeetsSize::share_warps(RowMeetsSize::many_rows, 16));
-  EXPECT_FALSE(RowMeetsSize::share_warps(RowMeetsSize::many_rows, 32));
-  EXPECT_FALSE(RowMeetsSize::share_warps(RowMeetsSize::many_rows - 1, 8));
+  const std::int64_t many = RowMeetsSize::many_rows;
+  for (const double far_rows : {0.0, 0.06, 0.07, 1.0}) {
+    SCOPED_TRACE(far_rows);
+    EXPECT_TRUE(RowMeetsSize::share_warps(many, 8, far_rows));
+    EXPECT_TRUE(RowMeetsSize::share_warps(many, 16, far_rows));
+    EXPECT_EQ(RowMeetsSize::share_warps(many, 32, far_rows), far_rows > 1.0 / 16);
+    EXPECT_FALSE(RowMeetsSize::share_warps(many, 64, far_rows));
+    EXPECT_FALSE(RowMeetsSize::share_warps(many - 1, 8, far_rows));
+    EXPECT_FALSE(RowMeetsSize::share_warps(many - 1, 32, far_rows));
+  }
+  EXPECT_TRUE(RowMeetsSize::deal_out(many, 16));
+  EXPECT_FALSE(RowMeetsSize::deal_out(many, 32));
+  EXPECT_FALSE(RowMeetsSize::deal_out(many - 1, 16));
 }
 
 TEST(RowMeets, OneLongRowAmongManyIsNotWorthIt) {

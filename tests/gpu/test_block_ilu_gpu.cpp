@@ -223,6 +223,7 @@ TEST_F(BlockIluGpu, PatternsOfEqualSizeAreRefusedAndLeaveTheFactors) {
                         {"long scalar rows", 1, reference::random_rows(300, 0.2, 3)},
                         {"longest scalar rows", 1, reference::random_rows(300, 0.6, 3)},
                         {"many rows that are dealt out", 1, scattered_rows(200'000, 3)},
+                        {"many long rows, two to a warp", 1, scattered_rows(200'000, 19)},
                         {"columns of blocks", 3, reference::random_rows(300, 0.02, 3)},
                         {"blocks", 8, reference::random_rows(200, 0.05, 3)},
                         {"large blocks", 9, reference::random_rows(100, 0.05, 3)},

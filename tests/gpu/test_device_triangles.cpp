@@ -120,6 +120,7 @@ void expect_the_hosts(const Pattern& host) {
       const DeviceTriangles brought = triangles_on_device(L, U, schedule, Device::cuda());
       expect(brought, by_depth);
       EXPECT_EQ(brought.lower.scattered, cut.lower.scattered);
+      EXPECT_EQ(brought.lower.far_rows, cut.lower.far_rows);
     }
   }
 }

@@ -213,7 +213,7 @@ TEST_F(RowMeetsGpu, FactorsOfManyShortRowsHaveTheBitsOfTheHostAlsoFromOtherValue
   }
 }
 
-/// Rows that wait for none that is near are dealt out beforehand.
+/// Rows that wait for none that is near are dealt out beforehand; long ones are two to a warp.
 TEST_F(RowMeetsGpu, ManyRowsNumberedAtRandomHaveTheBitsOfTheHost) {
   const auto n = static_cast<std::int32_t>(RowMeetsSize::many_rows);
   for (const int longest : {7, 15, 31}) {
