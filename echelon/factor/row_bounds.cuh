@@ -36,7 +36,7 @@ __device__ __forceinline__ void note_bounds(FactorStatus* status, const FactorBo
   if (!bounds.finite) atomicOr(&status->not_bounded, 1u);
 }
 
-/// What a warp finds of scalar rows while it factors them, in shared memory, since registers are for the rows: the largest
+/// What a thread finds of scalar rows while it factors them, in shared memory, since registers are for the rows: the largest
 /// change of a diagonal and the bounds, infinite where a row's is not finite.
 struct RowExtremes {
   double change, upper, inverse;

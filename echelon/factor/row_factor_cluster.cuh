@@ -17,6 +17,7 @@ constexpr int cluster_row_threads(int entries_a_lane) { return entries_a_lane <=
 class ClusterWords {
  public:
   using Place = device::Address;
+  static constexpr int threads = cluster_row_threads(1);  // at most
 
   __device__ ClusterWords(const RowFactorView& v, device::Address words) : words_(words) {
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank_));
@@ -25,7 +26,7 @@ class ClusterWords {
     step_ = blocks_ * warps;
     ticket_ = v.first_ticket + rank_ * warps + threadIdx.x / 32;
   }
-  __device__ unsigned next_ticket(const RowFactorView&) {
+  __device__ unsigned next_ticket(const RowFactorView&, int) {
     const unsigned ticket = ticket_;
     ticket_ += step_;
     return ticket;
@@ -35,7 +36,8 @@ class ClusterWords {
     asm volatile("ld.relaxed.cluster.shared::cta.f64 %0, [%1];" : "=d"(x) : "r"(words_ + 8 * where) : "memory");
     return x;
   }
-  __device__ Place place(unsigned where) const { return words_ + 8 * where; }
+  __device__ Place place(std::int64_t record) const { return words_ + 8 * static_cast<unsigned>(record); }
+  __device__ static Place place(Place record, unsigned after) { return record + 8 * after; }
   /// The own block first: there the next rows are.
   __device__ void tell(Place to, double x) const {
     x = published(x);
@@ -63,13 +65,12 @@ template <int E>
 __global__ void __launch_bounds__(cluster_row_threads(E), 1)
     cluster_row_factor_kernel(const __grid_constant__ RowFactorView v, int words) {
   extern __shared__ __align__(16) double memory[];
-  __shared__ RowExtremes extremes[cluster_row_threads(E) / 32];
   for (int n = 2 * threadIdx.x; n < words; n += 2 * blockDim.x) {
     *reinterpret_cast<uint4*>(memory + n) = {~0u, ~0u, ~0u, ~0u};
   }
   meet_in_cluster();
   device::wait_for_previous();
-  WarpRow<E, ClusterWords> row(v, ClusterWords(v, device::shared_address(memory)), extremes[threadIdx.x / 32]);
+  WarpRow<E, ClusterWords> row(v, ClusterWords(v, device::shared_address(memory)));
   // Tickets that were given away: another pattern.
   if (*static_cast<volatile unsigned*>(&v.status->ticket) == 0) {
     while (row.take() && row.eliminate()) row.finish();

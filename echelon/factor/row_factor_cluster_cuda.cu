@@ -9,6 +9,13 @@ namespace {
 /// With fewer, too few rows are under way.
 constexpr unsigned most_blocks = 16, fewest_blocks = 8;
 
+/// racecheck takes a word in shared memory that is looked at until it is there for a race.
+#ifdef ECHELON_RACECHECK
+constexpr bool words_may_be_shared = false;
+#else
+constexpr bool words_may_be_shared = true;
+#endif
+
 using Kernel = void (*)(RowFactorView, int);
 
 struct Chosen {
@@ -51,7 +58,7 @@ bool is_possible(Kernel kernel, const LaunchShape& shape) {
 
 bool plan_cluster(int device, const RowFactorView& v, RowFactorLaunch& launch) {
   // By depth: rows in chains. Others have more rows at once than a cluster has warps.
-  if (!v.tickets) return false;
+  if (!v.tickets || !words_may_be_shared) return false;
   const Chosen kernel = chosen(v.meets.stride);
   cudaFuncAttributes of_kernel;
   check_cuda(cudaFuncGetAttributes(&of_kernel, kernel.kernel), "row factorization: attributes");

@@ -67,10 +67,12 @@ struct RowFactorView {
 
   /// Small blocks that tensor cores have in tiles (row_factor_tiles.cuh); others go to row_factor_columns.cuh.
   ECHELON_FN bool in_tiles() const { return meets.kept() && (rows.A.block > 3 || (rows.A.block == 3 && meets.stride == 8)); }
-  /// Blocks in tiles and few scalar rows find what bounds the growth themselves; for others, a pass over U takes less time.
-  ECHELON_FN bool bounded_by_rows() const {
-    return in_tiles() || (rows.A.block == 1 && meets.kept() && rows.A.block_rows < RowMeetsSize::many_rows);
+  /// Few scalars whose meets are kept. Like blocks in tiles they find what bounds the growth themselves; for others, a pass
+  /// over U takes less time.
+  ECHELON_FN bool few_scalars() const {
+    return rows.A.block == 1 && meets.kept() && rows.A.block_rows < RowMeetsSize::many_rows;
   }
+  ECHELON_FN bool bounded_by_rows() const { return in_tiles() || few_scalars(); }
 };
 
 struct RowFactorLaunch {

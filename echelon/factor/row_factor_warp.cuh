@@ -38,15 +38,16 @@ static __device__ __noinline__ unsigned long long still_waits(const RowFactorVie
 class GlobalWords {
  public:
   using Place = double*;
+  static constexpr int threads = warp_row_threads;
 
   __device__ explicit GlobalWords(const RowFactorView& v) : words_(reinterpret_cast<double*>(v.words)) {
     // In registers: from the constants it would come late, again and again.
     asm("" : "+l"(words_));
   }
   /// All lanes.
-  __device__ unsigned next_ticket(const RowFactorView& v) {
+  __device__ unsigned next_ticket(const RowFactorView& v, int lane) {
     unsigned drawn = 0;
-    if (threadIdx.x % 32 == 0) drawn = atomicAdd(&v.status->ticket, 1u);
+    if (lane == 0) drawn = atomicAdd(&v.status->ticket, 1u);
     return __shfl_sync(~0u, drawn, 0) + v.first_ticket;
   }
   __device__ double load(unsigned where) const {
@@ -54,10 +55,11 @@ class GlobalWords {
     asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(x) : "l"(words_ + where) : "memory");
     return x;
   }
-  __device__ Place place(unsigned where) const {
-    double* at = words_ + where;
-    asm("" : "+l"(at));
-    return at;
+  __device__ Place place(std::int64_t record) const { return words_ + record; }
+  __device__ static Place place(Place record, unsigned after) {
+    record += after;
+    asm("" : "+l"(record));
+    return record;
   }
   __device__ static void tell(Place to, double x) { publish(to, x); }
 
@@ -69,20 +71,18 @@ class GlobalWords {
 template <int E, class Words>
 class WarpRow {
  public:
-  __device__ WarpRow(const RowFactorView& view, const Words& words, RowExtremes& extremes)
+  __device__ WarpRow(const RowFactorView& view, const Words& words)
       : v_(view),
         f_(view.rows),
         last_(static_cast<unsigned>(view.rows.A.block_rows - 1)),
         words_(words),
-        lane_(threadIdx.x % 32),
-        extremes_(extremes) {
-    if (lane_ == 0) extremes_.begin();
-    __syncwarp();
+        lane_(threadIdx.x % 32) {
+    extremes().begin();
   }
 
   /// Begins with the row of the next ticket. All lanes; false when there is none.
   __device__ bool take() {
-    const unsigned ticket = words_.next_ticket(v_);
+    const unsigned ticket = words_.next_ticket(v_, lane_);
     if (ticket > last_) return false;
     unsigned word = 0;
     if (lane_ < RowHead::words) word = __ldg(v_.meets.heads + std::int64_t{ticket} * RowHead::words + lane_);
@@ -94,7 +94,7 @@ class WarpRow {
     const RowHead head = RowHead::unpacked(__shfl_sync(~0u, word, RowHead::counts));
     below_ = head.below;
     count_ = head.count;
-    const auto record = static_cast<unsigned>(RowMeetsView::record(last_, i_, upper_));
+    const typename Words::Place record = words_.place(RowMeetsView::record(last_, i_, upper_));
     next_places_ = v_.meets.places + RowMeetsView::first_word(i_, lower_) * v_.meets.stride + lane_;
 #pragma unroll
     for (int x = 0; x < E; ++x) {
@@ -108,9 +108,9 @@ class WarpRow {
       w_[x] = 0;
       if (source < static_cast<unsigned>(head.entries)) w_[x] = __ldg(f_.A.values + of_A + source);
       if (e == count_) w_[x] = 1;
-      own_word_[x] = words_.place(record + (e == below_   ? RowMeetsView::place_of_inverse
-                                            : e == count_ ? RowMeetsView::place_of_estimate
-                                                          : RowMeetsView::place_of_upper + e - below_ - 1));
+      own_word_[x] = Words::place(record, e == below_   ? RowMeetsView::place_of_inverse
+                                          : e == count_ ? RowMeetsView::place_of_estimate
+                                                        : RowMeetsView::place_of_upper + e - below_ - 1);
     }
     load_places(places_, 0);
     load_places(soon_, steps);
@@ -122,7 +122,7 @@ class WarpRow {
     }
 #pragma unroll
     for (int x = 0; x < E; ++x) {
-      if (entry(x) == below_) open_scalar_diagonal(v_, pivot(), w_[x], extremes_.change);
+      if (entry(x) == below_) open_scalar_diagonal(v_, pivot(), w_[x], extremes().change);
     }
     return true;
   }
@@ -166,7 +166,7 @@ class WarpRow {
     if (bad) {
       const JudgedPivot<double> judged = judge_inverse(v_, pivot(), diagonal);
       inverse = judged.used;
-      extremes_.include_change(judged.change);
+      extremes().include_change(judged.change);
     }
 #pragma unroll
     for (int x = 0; x < E; ++x) {
@@ -183,13 +183,10 @@ class WarpRow {
                                  : v_.estimate + user_;
       if (e <= count_) *to = w_[x];
     }
-    if (v_.bounded_by_rows()) include_bounds();
+    if (v_.few_scalars()) include_bounds();
   }
 
-  __device__ void report() const {
-    __syncwarp();
-    extremes_.note(v_.status);
-  }
+  __device__ void report() const { extremes().note(v_.status); }
 
  private:
   static constexpr int steps = RowMeetsView::steps_a_word;
@@ -280,10 +277,13 @@ class WarpRow {
       inverse = below_ / 32 == x ? magnitude(diagonal) : inverse;
       y = count_ / 32 == x ? magnitude(solved) : y;
     }
-    if (lane_ == 0) extremes_.include_row(above, inverse, y);
-    __syncwarp();
+    extremes().include_row(above, inverse, y);
   }
 
+  __device__ static RowExtremes& extremes() {
+    __shared__ RowExtremes of_threads[Words::threads];
+    return of_threads[threadIdx.x];
+  }
   __device__ RowPivot pivot() const { return {{i_, user_}, scale_, nonfinite_}; }
 
   const RowFactorView& v_;
@@ -291,7 +291,6 @@ class WarpRow {
   const unsigned last_;
   Words words_;
   const int lane_;
-  RowExtremes& extremes_;  // of the warp
   bool nonfinite_ = false;
   int below_ = 0, count_ = 0;
   std::int32_t i_ = 0, user_ = 0;
@@ -308,8 +307,7 @@ template <int E>
 __global__ void __launch_bounds__(warp_row_threads, warp_row_blocks(E))
     warp_row_factor_kernel(const __grid_constant__ RowFactorView v) {
   device::wait_for_previous();
-  __shared__ RowExtremes extremes[warp_row_threads / 32];
-  WarpRow<E, GlobalWords> row(v, GlobalWords(v), extremes[threadIdx.x / 32]);
+  WarpRow<E, GlobalWords> row(v, GlobalWords(v));
   while (row.take() && row.eliminate()) row.finish();
   row.report();
 }

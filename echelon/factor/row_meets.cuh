@@ -172,9 +172,7 @@ class RowMeetsLane {
     unsigned* to = to_.places + (RowMeetsView::first_word(i_, lower_) + base / steps) * stride;
     for (int g = 0; g < words && base + g * steps < below_; ++g) {
 #pragma unroll
-      for (int x = 0; x < E; ++x) {
-        if (entry(x) <= count_) to[g * stride + entry(x)] = places_[g * stride + entry(x)];
-      }
+      for (int x = 0; x < E; ++x) to[g * stride + entry(x)] = places_[g * stride + entry(x)];
     }
   }
 
