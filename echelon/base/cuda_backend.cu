@@ -43,6 +43,13 @@ std::string device_name(int device) {
   return properties.name;
 }
 
+int capability(int device) {
+  int major = 0, minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "cudaDeviceGetAttribute");
+  return 10 * major + minor;
+}
+
 std::int64_t free_bytes(int device) {
   select(device);
   std::size_t free = 0, total = 0;
@@ -191,9 +198,9 @@ double seconds(int device, const std::function<void()>& launches) {
 }  // namespace
 
 const CudaBackend* cuda_backend() {
-  static const CudaBackend table{device_count, device_name, free_bytes,    has_free,       pool_allocate,
-                                 pool_release, copy,        clear,         fill,           dot,
-                                 largest,      axpy,        scaled_gather, copy_bandwidth, seconds};
+  static const CudaBackend table{device_count, device_name,   capability,     free_bytes, has_free, pool_allocate,
+                                 pool_release, copy,          clear,          fill,       dot,      largest,
+                                 axpy,         scaled_gather, copy_bandwidth, seconds};
   return &table;
 }
 

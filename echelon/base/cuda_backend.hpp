@@ -23,6 +23,7 @@ struct ScaledGather {
 struct CudaBackend {
   int (*device_count)();
   std::string (*device_name)(int device);
+  int (*capability)(int device);  // 90 for 9.0
   std::int64_t (*free_bytes)(int device);
   /// Whether so many are free; asks the driver, which takes its time, only when our pool has fewer.
   bool (*has_free)(int device, std::int64_t bytes);
@@ -41,6 +42,10 @@ struct CudaBackend {
   /// Of what `launches` puts on the device, by its own clock.
   double (*seconds)(int device, const std::function<void()>& launches);
 };
+
+/// Kernels copy in bulk, wait at barriers that count bytes and run in clusters: Hopper and later. Throws Error(device) naming
+/// a GPU that cannot.
+void require_capability(int capability, const std::string& name);
 
 /// Null when the build has no CUDA. Every function throws Error(device) naming the call that failed.
 const CudaBackend* cuda_backend();

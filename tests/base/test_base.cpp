@@ -6,6 +6,7 @@
 #include <set>
 
 #include "echelon/base/array.hpp"
+#include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
 #include "tests/expect_error.hpp"
@@ -146,6 +147,12 @@ TEST(Error, EveryCodeHasItsOwnWordAndAnExitStatus) {
 TEST(Device, NamesAndRefusals) {
   EXPECT_EQ(ec::Device::host().name(), "host");
   EXPECT_ERROR((void)ec::Device::cuda(1000), device, "CUDA");
+}
+
+TEST(Device, AGpuThatIsTooOldIsNamed) {
+  EXPECT_ERROR(ec::require_capability(80, "NVIDIA A100"), device, "NVIDIA A100 has compute capability 8.0");
+  EXPECT_NO_THROW(ec::require_capability(90, "NVIDIA H200"));
+  EXPECT_NO_THROW(ec::require_capability(120, "a later one"));
 }
 
 TEST(Device, ArraysTravelThereAndBack) {
