@@ -43,8 +43,8 @@ struct CudaBackend {
   double (*seconds)(int device, const std::function<void()>& launches);
 };
 
-/// Kernels copy in bulk, wait at barriers that count bytes and run in clusters: Hopper and later. Throws Error(device) naming
-/// a GPU that cannot.
+/// Kernels copy in bulk, wait at barriers that count bytes and run in clusters: Hopper and later. Throws Error(device)
+/// naming a GPU that cannot.
 void require_capability(int capability, const std::string& name);
 
 /// Null when the build has no CUDA. Every function throws Error(device) naming the call that failed.

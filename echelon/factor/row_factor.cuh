@@ -3,11 +3,11 @@
 // for k ascending over its lower part, once row k is there:
 //   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w,
 // and y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. Small blocks go through row_factor_blocks.cuh, or,
-// where it is kept how rows meet, row_factor_tiles.cuh and row_factor_columns.cuh; here are rows of which row_meets.hpp keeps
-// nothing, and blocks of any size. w is in shared memory, in the scratch for rows that are too long. U is written before D⁻¹
-// is computed, L last. Values of small blocks show themselves whether they are there; other rows say so once U and D⁻¹ are
-// written. Bytes a row: 8 b² + 4 an entry of A and of the factors, and for each lower entry D_k⁻¹ and row k of U, from the
-// second-level cache.
+// where it is kept how rows meet, row_factor_tiles.cuh and row_factor_columns.cuh; here are rows of which row_meets.hpp
+// keeps nothing, and blocks of any size. w is in shared memory, in the scratch for rows that are too long. U is written
+// before D⁻¹ is computed, L last. Values of small blocks show themselves whether they are there; other rows say so once U
+// and D⁻¹ are written. Bytes a row: 8 b² + 4 an entry of A and of the factors, and for each lower entry D_k⁻¹ and row k of
+// U, from the second-level cache.
 #pragma once
 
 #include "echelon/base/launch_behind.cuh"
@@ -18,7 +18,7 @@ namespace echelon {
 
 constexpr int row_factor_warps = 4;
 /// That a processor holds: no fewer, so that registers suffice.
-constexpr int row_factor_blocks(int b, int together) { return (b >= 5 ? 3 : 4) + (together <= 2 ? 1 : 0); }
+constexpr int row_factor_blocks(int b) { return b >= 5 ? 3 : 4; }
 
 /// A warp's memory: a block and two to judge it by, the swaps of rows, what meets the row, then its values and columns.
 struct RowRoom {
@@ -30,8 +30,7 @@ struct RowRoom {
   ECHELON_FN static std::int64_t row_bytes(int b, int entries) { return 8ll * entries * b * b + (entries + 1) / 2 * 8; }
 };
 
-/// `Together` blocks of U are asked for at once.
-template <int B, int Together = 8>
+template <int B>
 class RowFactorWarp {
  public:
   __device__ RowFactorWarp(const RowFactorView& view, unsigned char* shared)
@@ -63,7 +62,7 @@ class RowFactorWarp {
     scatter();
     y_ = 1;
     if constexpr (B > 1) {
-      BlockElimination<B, Together> elimination(v_, row_, pairs_);
+      BlockElimination<B> elimination(v_, row_, pairs_);
       if (!elimination.run(y_)) return false;
     } else {
       for (int r = lane_; B == 0 && r < b_; r += 32) estimate(row_.user)[r] = 1;
@@ -324,12 +323,12 @@ class RowFactorWarp {
   std::uint8_t nonfinite_ = 0;
 };
 
-template <int B, int Together>
-__global__ void __launch_bounds__(row_factor_warps * 32, row_factor_blocks(B, Together))
+template <int B>
+__global__ void __launch_bounds__(row_factor_warps * 32, row_factor_blocks(B))
     row_factor_kernel(const __grid_constant__ RowFactorView v) {
   extern __shared__ __align__(16) unsigned char memory[];
   device::wait_for_previous();
-  RowFactorWarp<B, Together> warp(v, memory);
+  RowFactorWarp<B> warp(v, memory);
   warp.ask_ticket();
   for (std::int64_t ticket = warp.ticket(); ticket < v.rows.A.block_rows; ticket = warp.ticket()) {
     if (!warp.factor(ticket)) break;

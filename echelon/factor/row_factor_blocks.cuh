@@ -16,11 +16,11 @@ namespace echelon {
 constexpr int most_pairs = 256;
 constexpr int pair_bytes = (most_pairs + 32) * 4;
 
-template <int B, int Together>
+template <int B>
 class BlockElimination {
  public:
   static constexpr int halves = B > 4 ? 2 : 1;
-  static constexpr int together = halves == 2 && Together > 6 ? 6 : Together;  // blocks of U that are asked for at once
+  static constexpr int together = halves == 2 ? 6 : 8;  // blocks of U that are asked for at once
 
   __device__ BlockElimination(const RowFactorView& view, const RowInHand& row, std::uint32_t* pairs)
       : v_(view),

@@ -28,7 +28,6 @@ constexpr int always_shared_entries = 32;
 
 /// Entries and rows are kept in 16 bits where blocks of two rows are brought together.
 constexpr int longest_fixed_row = 65535;
-constexpr int short_row = 9;
 
 using Kernel = void (*)(RowFactorView);
 
@@ -117,30 +116,24 @@ Chosen tile_rows(const RowFactorView& v) {
   }
 }
 
-/// Few blocks of two short rows meet: fewer registers, more rows under way.
 template <int B>
-Chosen block_rows(bool is_short) {
-  Kernel kernel = row_factor_kernel<B, 8>;
-  if constexpr (B == 4 || B > 5) {
-    if (is_short) kernel = row_factor_kernel<B, 2>;
-  }
-  return {kernel, row_factor_warps * 32, 1};
+Chosen block_rows() {
+  return {row_factor_kernel<B>, row_factor_warps * 32, 1};
 }
 
 Chosen chosen(const RowFactorView& v) {
   if (v.in_tiles()) return tile_rows(v);
   if (v.meets.kept()) return v.rows.A.block == 1 ? chosen_met(v) : column_rows(v);
-  const bool is_short = v.longest <= short_row;
   switch (v.longest > longest_fixed_row ? 0 : v.rows.A.block) {
-    case 1: return block_rows<1>(false);
-    case 2: return block_rows<2>(false);
-    case 3: return block_rows<3>(false);
-    case 4: return block_rows<4>(is_short);
-    case 5: return block_rows<5>(false);
-    case 6: return block_rows<6>(is_short);
-    case 7: return block_rows<7>(is_short);
-    case 8: return block_rows<8>(is_short);
-    default: return block_rows<0>(false);
+    case 1: return block_rows<1>();
+    case 2: return block_rows<2>();
+    case 3: return block_rows<3>();
+    case 4: return block_rows<4>();
+    case 5: return block_rows<5>();
+    case 6: return block_rows<6>();
+    case 7: return block_rows<7>();
+    case 8: return block_rows<8>();
+    default: return block_rows<0>();
   }
 }
 
