@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A kernel whose blocks are brought to the processors while the one in front of it still runs, which saves a microsecond or
-// two between short ones: it is launched by launch_behind and calls wait_for_previous before anything else.
+// A kernel whose blocks are brought to the processors while the one in front of it still runs, so that short
+// ones follow one another sooner: it is launched by launch_behind and calls wait_for_previous before anything else.
 #pragma once
 
 #include <cuda_runtime.h>

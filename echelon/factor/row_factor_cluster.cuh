@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact ILU of scalar CSR on a GPU where few rows follow one another in long chains: the rows of row_factor_warp.cuh, but by
 // one cluster of blocks, each of which has the words of all rows in its shared memory. A row tells its words to every block,
-// and who waits looks at its own: a third of the way through the second-level cache. Tickets are dealt out in turn to the
-// warps of a block and then to the next block, so that a chain of neighbours stays on one processor for a while. All blocks
-// of a cluster are there at once, so rows may wait for one another. Words fit when 8 (2 n + entries of U) bytes do.
+// and who waits looks at its own: less than half of the time through the second-level cache. Tickets are dealt out in turn
+// to the warps of a block and then to the next block, so that a chain of neighbours stays on one processor for a while. All
+// blocks of a cluster are there at once, so rows may wait for one another. Words fit when 8 (2 n + entries of U) bytes do.
 #pragma once
 
 #include "echelon/factor/row_factor_warp.cuh"
 
 namespace echelon {
 
-/// Of a block. More warps look for words more often than they can be told, beyond four entries a lane registers run out.
+/// Of a block. More warps were no faster on an H200; beyond four entries a lane registers run out.
 constexpr int cluster_row_threads(int entries_a_lane) { return entries_a_lane <= 4 ? 384 : 256; }
 
 /// As GlobalWords of row_factor_warp.cuh.

@@ -203,6 +203,21 @@ TEST(BenchBlockText, ALineAMatrixAndGeometricMeans) {
   }
 }
 
+TEST(BenchBlockText, ACheckedFactorizationHasAColumnOfItsOwn) {
+  BenchReport report = four_rows();
+  BenchRow checked = report.rows[1];
+  checked.operation += " beside a checked one of a copy";
+  checked.seconds = 2.345e-3;
+  report.rows.insert(report.rows.begin() + 2, checked);
+  const auto said = cli::bench_table(report);
+  const auto line = said.find("2.345"), next = said.find("1.000", line);
+  const auto column = said.find("beside checked ms"), factor = said.find("factor ms");
+  for (const auto at : {line, next, column, factor}) ASSERT_NE(at, std::string::npos) << said;
+  // Both stay: the other one's 1.000 is in the column behind it.
+  EXPECT_LT(column, factor);
+  EXPECT_EQ(said.substr(line, next - line).find('\n'), std::string::npos) << said;
+}
+
 TEST(BenchBlockText, TheFirstFactorizationStandsBesideTheOthers) {
   BenchReport report = four_rows();
   BenchRow first = report.rows[1];
