@@ -17,7 +17,7 @@ struct DeviceNumbers {
 struct NumberKernels {
   /// The bits of max |x_i| into `top`; NaN is larger than everything. Queued, not waited for.
   void (*largest)(int device, const double* x, std::int64_t n, unsigned long long* top);
-  /// Waits for what was queued before. 4 KB at most in all.
+  /// Waits for what was queued before. At most 4 pieces, of whole words of 4 bytes and 4 KB in all.
   void (*fetch)(int device, std::span<const DeviceNumbers> pieces);
 };
 

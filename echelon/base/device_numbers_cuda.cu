@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of device_numbers.hpp. Pieces go to pinned memory, one piece of it a thread of the host, so that none of the
-// copies waits by itself.
+// The table of device_numbers.hpp. A kernel behind those that were queued before writes the pieces to pinned memory, a page
+// of it a thread of the host, and then the number of the message, which the host looks for.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/base/device_numbers.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/base/launch_behind.cuh"
 
 namespace echelon {
 namespace {
 
 constexpr int threads_a_block = 256, most_blocks = 1024;
-constexpr std::size_t pinned_bytes = 4096;
+constexpr int gather_threads = 128;
+constexpr std::size_t most_pieces = 4, numbers_bytes = 4096, page_bytes = numbers_bytes + 128;
 
 /// Sizes as bit patterns, whose order is theirs, with NaN above all.
 __global__ void largest_number_kernel(const double* x, std::int64_t n, unsigned long long* top) {
@@ -38,29 +42,79 @@ void largest(int device, const double* x, std::int64_t n, unsigned long long* to
   check_cuda(cudaGetLastError(), "largest");
 }
 
+/// Pinned memory of a thread of the host that the GPU writes to, and the number of the last message there.
 struct PinnedPage {
-  void* memory = nullptr;
-  PinnedPage() { check_cuda(cudaHostAlloc(&memory, pinned_bytes, cudaHostAllocPortable), "cudaHostAlloc"); }
+  unsigned char* memory = nullptr;
+  unsigned turn = 0;
+  PinnedPage() {
+    void* taken = nullptr;
+    check_cuda(cudaHostAlloc(&taken, page_bytes, cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc");
+    memory = static_cast<unsigned char*>(taken);
+    std::memset(memory, 0, page_bytes);
+  }
   ~PinnedPage() { static_cast<void>(cudaFreeHost(memory)); }
   PinnedPage(const PinnedPage&) = delete;
   PinnedPage& operator=(const PinnedPage&) = delete;
+
+  bool has(unsigned message) const {
+    return std::atomic_ref(*reinterpret_cast<unsigned*>(memory + numbers_bytes)).load(std::memory_order_acquire) == message;
+  }
 };
+
+struct Gathered {
+  const unsigned* from[most_pieces] = {};
+  int end[most_pieces] = {};  // in words, of it and those before it
+  int pieces = 0;
+};
+
+/// One block. The number of the message comes last.
+__global__ void __launch_bounds__(gather_threads)
+    gather_numbers_kernel(const __grid_constant__ Gathered what, unsigned* to, unsigned message) {
+  device::wait_for_previous();
+  int begin = 0;
+  for (int n = 0; n < what.pieces; begin = what.end[n++]) {
+    for (int w = begin + static_cast<int>(threadIdx.x); w < what.end[n]; w += gather_threads) {
+      to[w] = *static_cast<const volatile unsigned*>(what.from[n] + (w - begin));
+    }
+  }
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0) *static_cast<volatile unsigned*>(to + numbers_bytes / sizeof(unsigned)) = message;
+}
+
+/// Looks at the page itself for a while, which sees the message some microseconds before the runtime says that all is done.
+void wait_for(const PinnedPage& page, unsigned message) {
+  constexpr auto a_while = std::chrono::microseconds(500);
+  constexpr int looks_between_clocks = 64;
+  const auto begun = std::chrono::steady_clock::now();
+  for (int looks = 1; !page.has(message); ++looks) {
+    if (looks % looks_between_clocks == 0 && std::chrono::steady_clock::now() - begun > a_while) {
+      check_cuda(cudaStreamSynchronize(nullptr), "numbers of a GPU");
+      if (!page.has(message)) throw Error(ErrorCode::device, "numbers of a GPU did not come");
+    }
+  }
+}
 
 void fetch(int device, std::span<const DeviceNumbers> pieces) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   thread_local PinnedPage page;
-  auto* const memory = static_cast<unsigned char*>(page.memory);
+  Gathered what;
   std::size_t used = 0;
   for (const DeviceNumbers& one : pieces) {
-    if (used + one.bytes > pinned_bytes)
-      throw Error(ErrorCode::bad_argument, "numbers of a GPU: more than 4096 bytes at once");
-    check_cuda(cudaMemcpyAsync(memory + used, one.from, one.bytes, cudaMemcpyDeviceToHost), "numbers of a GPU");
     used += one.bytes;
+    if (used > numbers_bytes || pieces.size() > most_pieces || one.bytes % sizeof(unsigned) != 0) {
+      throw Error(ErrorCode::bad_argument, "numbers of a GPU: more than 4096 bytes or 4 pieces at once, or parts of words");
+    }
+    what.from[what.pieces] = static_cast<const unsigned*>(one.from);
+    what.end[what.pieces++] = static_cast<int>(used / sizeof(unsigned));
   }
-  check_cuda(cudaStreamSynchronize(nullptr), "numbers of a GPU");
+  const unsigned message = ++page.turn;
+  launch_behind(gather_numbers_kernel, {dim3(1), dim3(gather_threads)}, "numbers of a GPU", what,
+                reinterpret_cast<unsigned*>(page.memory), message);
+  wait_for(page, message);
   used = 0;
   for (const DeviceNumbers& one : pieces) {
-    std::memcpy(one.to, memory + used, one.bytes);
+    std::memcpy(one.to, page.memory + used, one.bytes);
     used += one.bytes;
   }
 }

@@ -38,6 +38,7 @@ void order_rows(DeviceTriangles& made, const PatternFacts& facts, std::int64_t r
   for (DeviceTriangle* one : {&made.lower, &made.upper}) {
     one->far_rows = static_cast<double>(facts.scattered) / static_cast<double>(rows);
     one->scattered = 2 * std::int64_t{facts.scattered} > rows;
+    one->longest = std::max(0, facts.longest - 1);
     one->mean_entries = static_cast<double>(one->distance.size()) / static_cast<double>(rows);
   }
   if (tickets_by_depth(wanted, facts.chained, rows)) order_by_depth(made, rows, device);

@@ -15,6 +15,7 @@ struct DeviceTriangle {
   Array<std::int32_t> distance, tickets;  // tickets: positions by depth; empty: in their own order
   std::int64_t levels = 0;                // of the longest chain of rows; not counted when in their own order
   double mean_entries = 0;                // of a row
+  int longest = 0;                        // no row has more
   double far_rows = 0;                    // the part of all rows whose next row before them is not near
   bool scattered = false;                 // most are such rows: few levels, many rows at once
   std::int64_t bytes() const { return start.bytes() + distance.bytes() + tickets.bytes(); }

@@ -70,6 +70,7 @@ __global__ void __launch_bounds__(cluster_row_threads(E), 1)
   }
   meet_in_cluster();
   device::wait_for_previous();
+  device::let_next_begin();
   WarpRow<E, ClusterWords> row(v, ClusterWords(v, device::shared_address(memory)));
   // Tickets that were given away: another pattern.
   if (*static_cast<volatile unsigned*>(&v.status->ticket) == 0) {

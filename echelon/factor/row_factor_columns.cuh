@@ -369,6 +369,7 @@ __global__ void __launch_bounds__(column_row_threads, Blocks)
   using Row = ColumnRow<B, G, S, C>;
   __shared__ typename Row::Room rooms[column_row_threads / G];
   device::wait_for_previous();
+  device::let_next_begin();
   Row row(v, rooms);
   row.ask_ticket();
   std::int64_t begin = row.first_row();

@@ -244,7 +244,7 @@ void prepare(int device, const RowPreparation& what) {
   if (what.A.block_rows == 0) return;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   const std::int64_t most = std::max({what.A.block_rows * what.A.block, what.entries + what.A.block_rows, what.word_count});
-  const std::size_t shared = allowed_shared(prepare_rows_kernel, measured_bytes(what.A.block));
+  const std::size_t shared = what.measure ? allowed_shared(prepare_rows_kernel, measured_bytes(what.A.block)) : 0;
   prepare_rows_kernel<<<few_blocks_for(most) + 1, prepare_threads, shared>>>(what);
   check_cuda(cudaGetLastError(), "rows before their factorization");
 }

@@ -253,6 +253,7 @@ template <int G>
 __global__ void __launch_bounds__(met_row_threads, met_row_blocks)
     met_row_factor_kernel(const __grid_constant__ RowFactorView v) {
   device::wait_for_previous();
+  device::let_next_begin();
   // Of a pattern that is refused, no ticket is left.
   if (v.dealt && v.status->ticket != 0) return;
   MetRowLane<G> lane(v);

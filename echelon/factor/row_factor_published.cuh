@@ -4,19 +4,10 @@
 // bytes comes whole, and a reader looks at every one of them.
 #pragma once
 
+#include "echelon/base/absent_value.cuh"
 #include "echelon/factor/row_factor_view.hpp"
 
 namespace echelon {
-
-/// The upper half of a value that is not there yet, and what a NaN has instead that would look like it.
-constexpr int absent_half = -1;
-constexpr int present_half = 0x7fffffff;
-
-__device__ __forceinline__ bool is_absent(double x) { return __double2hiint(x) == absent_half; }
-
-__device__ __forceinline__ double published(double x) {
-  return is_absent(x) ? __hiloint2double(present_half, __double2loint(x)) : x;
-}
 
 __device__ __forceinline__ void publish(double* to, double x) {
   asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(to), "d"(published(x)) : "memory");

@@ -294,6 +294,7 @@ template <int G, int E>
 __global__ void __launch_bounds__(staged_row_threads, staged_row_blocks)
     staged_row_factor_kernel(const __grid_constant__ RowFactorView v) {
   device::wait_for_previous();
+  device::let_next_begin();
   StagedRowLane<G, E> lane(v);
   for (bool stopped = false; !stopped && lane.take();) {
     unsigned long long begun = 0;

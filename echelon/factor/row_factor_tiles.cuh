@@ -8,7 +8,8 @@
 // move them on would wait for them. Two rows of a warp advance together, one after the other where the second needs the
 // first. What bounds the growth (row_bounds.cuh) is found on the way. Seldom paths stand once and are not unrolled: a warp
 // that goes through more than the instruction caches have waits for it. Bytes a row: 8 b² an entry of A and of the factors,
-// what row_meets.hpp keeps, and of each k D_k⁻¹, y_k and the U_kj that meet the row.
+// what row_meets.hpp keeps, and of each k D_k⁻¹, y_k and the U_kj that meet the row. What a pass over A would measure
+// (row_prepare.cuh) is found here, too, while the first rows k are on their way.
 #pragma once
 
 #include <limits>
@@ -40,7 +41,7 @@ class TileRow : public TileRowFeed<B, Rows, Dealt> {
     asm("" : "+l"(inverse_));
     asm("" : "+l"(upper_));
     asm("" : "+l"(y_of_));
-    if (at_.q < 2 && at_.has(0)) this->bounds()[8 * at_.q + at_.r] = 0;
+    if (at_.q < 3 && at_.r < 8 && at_.works()) this->bounds()[8 * at_.q + at_.r] = 0;
   }
 
   /// A part of the work: both rows, or one after the other. `ahead` is called when the first values are on their way. False
@@ -48,10 +49,6 @@ class TileRow : public TileRowFeed<B, Rows, Dealt> {
   template <class Ahead>
   __device__ bool run(bool apart, int part, const Ahead& ahead) {
     active_ = count > 0 && (!apart || at_.s == part);
-    if (active_) {
-      scale_ = v_.known.scale[user];
-      nonfinite_ = v_.known.nonfinite[user];
-    }
 #pragma unroll
     for (int h = 0; h < halves; ++h) {
       // A block to invert in lanes that have none.
@@ -59,10 +56,11 @@ class TileRow : public TileRowFeed<B, Rows, Dealt> {
       if (active_ && at_.has(h)) device::load(own(below) + h * half, D_[h]);
       y_[h] = 1;
     }
-    if (f_.rules.shift > 0) shift();
     Flight flights[C];
     unrolled<C>([&](auto c) { ask<false>(flights[decltype(c)::value], decltype(c)::value); });
     ahead();
+    measure();
+    if (f_.rules.shift > 0) shift();
     unsigned long long begun = 0;
     unsigned looks = 0;
     int slot = 0;
@@ -109,7 +107,7 @@ class TileRow : public TileRowFeed<B, Rows, Dealt> {
     Tile inverse;
 #pragma unroll
     for (int h = 0; h < halves; ++h) inverse[h] = D_[h];
-    const bool plain = invert_plainly(at_, f_.rules.tolerance * scale_, inverse) && !f_.rules.positive && nonfinite_ == 0;
+    const bool plain = invert_plainly(at_, f_.rules.tolerance * scale_, inverse) && !f_.rules.positive && !nonfinite_;
     if (__any_sync(~0u, active_ && !plain)) settle(inverse);
     double* const D = f_.inverse_diagonal + std::int64_t{row} * bb + at_.own();
 #pragma unroll
@@ -123,6 +121,7 @@ class TileRow : public TileRowFeed<B, Rows, Dealt> {
   __device__ void report() const {
     const double most = at_.q < 2 && at_.has(0) ? this->bounds()[8 * at_.q + at_.r] : 0;
     note_bounds(v_.status, {0, at_.q == 0 ? most : 0, at_.q == 1 ? most : 0, repair::is_finite(most)});
+    raise_seldom(v_.known.norm, at_.q == 2 && at_.r < B && at_.works() ? this->bounds()[16 + at_.r] : 0);
   }
 
  private:
@@ -133,6 +132,38 @@ class TileRow : public TileRowFeed<B, Rows, Dealt> {
     unsigned others;  // entries besides the diagonal that it meets
     bool diagonal;    // that it meets, too
   };
+
+  /// The row of A, which is still w: its largest value, whether it holds NaN or Inf, and the sums of its rows. All lanes.
+  __device__ void measure() {
+    double sum = 0, largest = 0;
+    bool finite = true;
+#pragma unroll(halves == 1 ? 4 : 2)
+    for (int e = 0; e < (active_ ? count : 0); ++e) {
+#pragma unroll
+      for (int h = 0; h < halves; ++h) {
+        double a = 0;
+        if (at_.has(h)) device::load(own(e) + h * half, a);
+        const double size = magnitude(a);
+        largest = size > largest ? size : largest;
+        finite = finite && repair::is_finite(size);
+        sum += size;
+      }
+    }
+    // Lanes of one row of the blocks, then of all of them; the lanes of a warp's two rows take turns.
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      if (Rows == 2 && step == 4) continue;
+      const double other = __shfl_xor_sync(~0u, largest, step);
+      largest = other > largest ? other : largest;
+      if (step < 4) sum += __shfl_xor_sync(~0u, sum, step);
+    }
+    scale_ = largest;
+    nonfinite_ = at_.of_row(__ballot_sync(~0u, !finite)) != 0;
+    if (active_ && !nonfinite_ && at_.q == 2 && at_.r < B && at_.works() && repair::is_finite(sum)) {
+      double& most = this->bounds()[16 + at_.r];
+      most = sum > most ? sum : most;
+    }
+  }
 
   __device__ void shift() {
     PivotWorkspace<double> work;
@@ -291,7 +322,7 @@ class TileRow : public TileRowFeed<B, Rows, Dealt> {
     }
     __syncwarp();
     if (active_ && at_.rank() == 0) {
-      const RowPivot pivot{{row, std::int64_t{user} * B}, scale_, nonfinite_ != 0};
+      const RowPivot pivot{{row, std::int64_t{user} * B}, scale_, nonfinite_};
       if (nonfinite_) note_nonfinite_row(v_.status, pivot.place);
       if (!pivot_is_good(f_.rules, inverted.smallest, scale_) || f_.rules.positive) {
         note_change(v_.status, judge_block(v_, pivot, room, exact_smallest(room, inverted.smallest)));
@@ -350,7 +381,7 @@ class TileRow : public TileRowFeed<B, Rows, Dealt> {
 
   const double *inverse_, *upper_, *y_of_;  // at the lane's place of a right factor
   bool active_ = false;
-  std::uint8_t nonfinite_ = 0;
+  bool nonfinite_ = false;
   double scale_ = 0;
   Tile D_, y_;
 };
@@ -358,6 +389,7 @@ class TileRow : public TileRowFeed<B, Rows, Dealt> {
 template <int B, int Rows, int M, int C, bool Dealt, int Blocks>
 __global__ void __launch_bounds__(tile_row_threads, Blocks) tile_row_factor_kernel(const __grid_constant__ RowFactorView v) {
   device::wait_for_previous();
+  device::let_next_begin();
   TileRow<B, Rows, M, C, Dealt> rows(v);
   if constexpr (Dealt) {
     // Without a ticket left there is no attempt (row_prepare.cuh).

@@ -38,6 +38,7 @@ struct RowPreparation {
   BlockCsrView<double> A;
   std::int64_t entries = 0;  // of A, in blocks
   RowMeasures known;         // its norm is that of `found`
+  bool measure = true;       // otherwise rows measure themselves
   RowFactorNumbers* numbers = nullptr;
   int turn = 0;
   bool compare = false;  // no ticket is left for the factorization of a pattern with another fingerprint
@@ -73,6 +74,8 @@ struct RowFactorView {
     return rows.A.block == 1 && meets.kept() && rows.A.block_rows < RowMeetsSize::many_rows;
   }
   ECHELON_FN bool bounded_by_rows() const { return in_tiles() || few_scalars(); }
+  /// Rows that have all of A in shared memory anyway: another pass over it would take up to a fifth of the time.
+  ECHELON_FN bool measured_by_rows() const { return in_tiles(); }
 };
 
 struct RowFactorLaunch {

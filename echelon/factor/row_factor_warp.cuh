@@ -307,6 +307,7 @@ template <int E>
 __global__ void __launch_bounds__(warp_row_threads, warp_row_blocks(E))
     warp_row_factor_kernel(const __grid_constant__ RowFactorView v) {
   device::wait_for_previous();
+  device::let_next_begin();
   WarpRow<E, GlobalWords> row(v, GlobalWords(v));
   while (row.take() && row.eliminate()) row.finish();
   row.report();

@@ -36,9 +36,9 @@ struct TileRoom {
     places = distances + 4 * stride;
     bytes = places + 4 * stride * ((longest + steps - 1) / steps);
   }
-  /// Of a warp's row before its rooms: what bounds the growth, two for each row of a block; then an inverse, a block to try,
-  /// the block itself, and the swaps.
-  static constexpr int bounds_bytes = 16 * 8;
+  /// Of a warp's row before its rooms: what bounds the growth and the largest sum, three for each row of a block; then an
+  /// inverse, a block to try, the block itself, and the swaps.
+  static constexpr int bounds_bytes = 24 * 8;
   ECHELON_FN static constexpr int judge_bytes(int block) { return (8 * 3 * block * block + 4 * block + 15) / 16 * 16; }
   ECHELON_FN static int bytes_of_row(int block, int longest, int stride, bool dealt) {
     return bounds_bytes + judge_bytes(block) + TileRoom(block, longest, stride).bytes * (dealt ? 2 : 1);
@@ -154,7 +154,7 @@ class TileRowFeed {
     device::load(here_ + layout().places + 4 * (t / steps * stride_ + entry) + t % steps, byte);
     return byte;
   }
-  /// Two for each row of a block, and room to judge one in.
+  /// Three for each row of a block, and room to judge one in.
   __device__ double* bounds() const { return reinterpret_cast<double*>(memory()); }
   __device__ double* judge_room() const { return reinterpret_cast<double*>(memory() + TileRoom::bounds_bytes); }
   /// Where an entry of w begins.

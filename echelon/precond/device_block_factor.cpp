@@ -89,8 +89,9 @@ void DeviceBlockFactor::prepare(const BlockCsr<double>& A, Array<RowSweepWord>& 
   RowPreparation& p = preparation_;
   p.A = A.view();
   p.turn = 1 - p.turn;
+  view_.known.norm = &numbers_.data()->found[p.turn].norm;
   p.known = view_.known;
-  p.known.norm = &numbers_.data()->found[p.turn].norm;
+  p.measure = !view_.measured_by_rows();
   p.compare = fingerprint_.has_value();
   p.expected = fingerprint_.value_or(0);
   p.words = view_.words;

@@ -37,7 +37,7 @@ void DeviceFactoredSolve::choose(const TrisolveOptions& options, FactorReport& r
   if (!iterations_) iterations_.emplace();
   iterates_ = scalars_ > 0 && iterations_->prepare(factors_, options, report);
   report.bytes += iterations_->bytes();
-  report.kernel = iterates_ ? iterations_->kernel() : row_kernel_name(factors_.block);
+  report.kernel = iterates_ ? iterations_->kernel() : sweeps.kernel();
 }
 
 void DeviceFactoredSolve::require_applicable(const FactorReport& report, const Vector<double>& v, const char* what) const {

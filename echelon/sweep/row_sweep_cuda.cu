@@ -4,6 +4,7 @@
 
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/sweep/row_sweep.cuh"
+#include "echelon/sweep/row_sweep_one_block.hpp"
 
 namespace echelon {
 namespace {
@@ -49,8 +50,10 @@ Chosen chosen(const RowSweepView& v) {
 
 Chosen chosen_for(const RowSweepView& v) { return v.lower ? chosen<true>(v) : chosen<false>(v); }
 
-unsigned blocks(int device, const RowSweepView& v) {
+void plan(int device, RowSweepView& v) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  v.blocks = 1;
+  if (plan_one_block(device, v)) return;
   const Chosen it = chosen_for(v);
   check_cuda(cudaFuncSetAttribute(it.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, it.shared_bytes),
              "row sweep: shared memory");
@@ -60,12 +63,16 @@ unsigned blocks(int device, const RowSweepView& v) {
                                                            static_cast<std::size_t>(it.shared_bytes)),
              "row sweep: occupancy");
   const std::int64_t useful = (v.rows + it.rows - 1) / it.rows, held = std::int64_t{processors} * std::max(resident, 1);
-  return static_cast<unsigned>(std::clamp<std::int64_t>(useful, 1, held));
+  v.blocks = static_cast<unsigned>(std::clamp<std::int64_t>(useful, 1, held));
 }
 
 void launch(int device, const RowSweepView& v) {
   if (v.rows == 0) return;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  if (v.staged > 0) {
+    launch_one_block(v);
+    return;
+  }
   const Chosen it = chosen_for(v);
   it.kernel<<<v.blocks, static_cast<unsigned>(it.threads), static_cast<std::size_t>(it.shared_bytes)>>>(v);
   check_cuda(cudaGetLastError(), "row sweep");
@@ -74,7 +81,7 @@ void launch(int device, const RowSweepView& v) {
 }  // namespace
 
 const RowSweepKernels* row_sweep_kernels() {
-  static const RowSweepKernels table{blocks, launch};
+  static const RowSweepKernels table{plan, launch};
   return &table;
 }
 

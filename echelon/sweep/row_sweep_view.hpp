@@ -30,6 +30,8 @@ struct RowSweepView {
   int block = 1;
   bool lower = true;
   double mean_entries = 0;              // of a row
+  int longest = 0;                      // no row has more
+  std::int64_t levels = 0;              // where tickets are by depth
   bool scattered = false;               // rows wait for none that is near
   const std::int64_t* start = nullptr;  // by sweep position, as in triangles.hpp
   const std::int32_t* distance = nullptr;
@@ -42,11 +44,13 @@ struct RowSweepView {
   RowSweepWord* words = nullptr;             // of every scalar row `columns`
   RowSweepState* state = nullptr;
   unsigned blocks = 1;  // of threads
+  /// Where one block has all rows: entries that a warp of it has room for, its threads, its shared memory.
+  int staged = 0, threads = 0, shared_bytes = 0;
 };
 
 struct RowSweepKernels {
-  /// Blocks of threads that fill the device with this sweep, or that it has work for.
-  unsigned (*blocks)(int device, const RowSweepView& view);
+  /// Sets whether one block has all rows, or how many fill the device with this sweep or have work.
+  void (*plan)(int device, RowSweepView& view);
   /// Queued, not waited for.
   void (*launch)(int device, const RowSweepView& view);
 };

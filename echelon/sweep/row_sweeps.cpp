@@ -23,6 +23,8 @@ RowSweepView sweep_view(const DeviceTriangle& triangle, bool lower, int block, c
   v.block = block;
   v.lower = lower;
   v.mean_entries = triangle.mean_entries;
+  v.longest = triangle.longest;
+  v.levels = triangle.levels;
   v.scattered = triangle.scattered;
   v.start = triangle.start.data();
   v.distance = triangle.distance.data();
@@ -33,8 +35,9 @@ RowSweepView sweep_view(const DeviceTriangle& triangle, bool lower, int block, c
   return v;
 }
 
-std::string row_kernel_name(int block) {
-  return fmt::format("rows, {}b={}", block > largest_fixed_block ? "generic " : "", block);
+std::string RowSweeps::kernel() const {
+  const char* of_block = lower_.staged > 0 && upper_.staged > 0 ? " of one block" : "";
+  return fmt::format("rows{}, {}b={}", of_block, lower_.block > largest_fixed_block ? "generic " : "", lower_.block);
 }
 
 RowSweeps::RowSweeps(const RowSweepView& lower, const RowSweepView& upper, Device device, double patience_seconds)
@@ -43,7 +46,7 @@ RowSweeps::RowSweeps(const RowSweepView& lower, const RowSweepView& upper, Devic
   for (RowSweepView* view : {&lower_, &upper_}) {
     view->words = words_.data();
     view->state = state_.data();
-    view->blocks = row_sweep_kernels()->blocks(device.index, *view);
+    row_sweep_kernels()->plan(device.index, *view);
   }
 }
 
@@ -86,7 +89,7 @@ void RowSweeps::apply_together(std::span<const Vector<double>> r, std::span<Vect
   for (RowSweepView* view : {&down, &up}) {
     view->columns = static_cast<int>(r.size());
     view->words = words_of_many_.data();
-    view->blocks = row_sweep_kernels()->blocks(device_.index, *view);
+    row_sweep_kernels()->plan(device_.index, *view);
   }
   for (std::size_t k = 0; k < r.size(); ++k) {
     down.r[k] = r[k].data();

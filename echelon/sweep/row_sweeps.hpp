@@ -15,9 +15,6 @@ namespace echelon {
 /// A triangle of factors that lie on a GPU, as its sweep reads it. `order` is empty when natural.
 RowSweepView sweep_view(const DeviceTriangle& triangle, bool lower, int block, const Array<double>& values,
                         const Array<double>& inverse_diagonal, const Array<std::int32_t>& order);
-/// "rows, b=3"
-std::string row_kernel_name(int block);
-
 class RowSweeps {
  public:
   RowSweeps() = default;
@@ -39,6 +36,9 @@ class RowSweeps {
   const RowSweepState* state() const { return state_.data(); }
   void check(const RowSweepState& now);
   std::int64_t bytes() const { return words_.bytes() + words_of_many_.bytes() + state_.bytes(); }
+
+  /// "rows, b=3"; for sweeps by one block of threads "rows of one block, b=3"
+  std::string kernel() const;
 
   /// For tests: nobody takes the first tickets of the next sweep, and waits are given up after so long.
   void leave_out(int tickets, double patience_seconds);

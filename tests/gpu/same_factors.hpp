@@ -52,6 +52,12 @@ inline void expect_same_number(double found, double host) {
   }
 }
 
+inline void expect_near(double found, double host, double relative) {
+  if (found != host) {
+    EXPECT_NEAR(found, host, relative * std::abs(host));
+  }
+}
+
 inline void expect_same_report(const FactorReport& found, const FactorReport& host) {
   EXPECT_EQ(found.ok, host.ok);
   EXPECT_EQ(found.message, host.message);
@@ -60,8 +66,9 @@ inline void expect_same_report(const FactorReport& found, const FactorReport& ho
   EXPECT_EQ(found.perturbed_pivots, host.perturbed_pivots);
   EXPECT_EQ(found.shift, host.shift);
   EXPECT_EQ(found.shift_attempts, host.shift_attempts);
-  EXPECT_EQ(found.perturbation, host.perturbation);
-  EXPECT_EQ(found.growth, host.growth);
+  // Both have ‖A‖∞, whose sums a GPU takes in another order where rows of blocks measure themselves.
+  expect_near(found.perturbation, host.perturbation, host.block == 1 ? 0 : 1e-13);
+  expect_near(found.growth, host.growth, host.block == 1 ? 0 : 1e-13);
   EXPECT_EQ(found.name, host.name);
   EXPECT_EQ(found.ordering, host.ordering);
   EXPECT_EQ(found.colours, host.colours);

@@ -42,7 +42,9 @@ TEST_F(BlockIluGpu, OneSmallCaseOfEachKernel) {
   for (int b = 1; b <= 10; ++b) {
     SCOPED_TRACE(b);
     for (const int fill : {0, 1}) {
-      expect_host_bits(reference::with_random_values<double>(reference::random_rows(24, 0.2, 5), b, 7), with_fill(fill));
+      IluOptions options = with_fill(fill);
+      if (fill == 1) options.schedule = SweepSchedule::levels;  // sweeps by one block
+      expect_host_bits(reference::with_random_values<double>(reference::random_rows(24, 0.2, 5), b, 7), options);
     }
   }
   // Scalars in rows of up to 24, 50, 90 and 160 entries, spread over the GPU and in one cluster.
@@ -282,11 +284,53 @@ TEST_F(BlockIluGpu, RepeatsHaveTheSameBits) {
   }
 }
 
+/// Short rows, long ones of which a warp has room for a few only, and blocks; in few levels all processors sweep.
+TEST_F(BlockIluGpu, FewRowsInChainsAreSweptByOneBlock) {
+  struct Case {
+    BlockCsr<double> A;
+    bool one_block;
+  };
+  const auto band = [](std::int32_t n, std::int32_t reach, int b) {
+    Rows rows(static_cast<std::size_t>(n));
+    for (std::int32_t i = 0; i < n; ++i) {
+      for (std::int32_t j = std::max(0, i - reach); j <= std::min(n - 1, i + reach); ++j) {
+        if (std::abs(i - j) < 2 || (i * 7 + j * 13) % 3 > 0) rows[static_cast<std::size_t>(i)].push_back(j);
+      }
+    }
+    return reference::with_random_values<double>(rows, b, 3);
+  };
+  std::vector<Case> cases;
+  cases.push_back({to_block_csr(problems::poisson({90, 80, 1}, stencils::star5())), true});
+  cases.push_back({to_block_csr(problems::poisson({20, 20, 20}, stencils::star7())), false});
+  cases.push_back({band(1500, 120, 1), true});
+  cases.push_back({band(20000, 3, 1), true});
+  for (const int b : {2, 3, 5, 6, 7, 8}) cases.push_back({band(260, 12, b), true});
+  cases.push_back({band(60, 5, 9), false});
+  IluOptions options;
+  options.schedule = SweepSchedule::levels;
+  for (const Case& one : cases) {
+    SCOPED_TRACE(testing::Message() << "n " << one.A.block_rows() << " b " << one.A.block());
+    expect_host_bits(one.A, options);
+    const DeviceBlockIlu M(one.A.to(Device::cuda()), options);
+    EXPECT_EQ(M.report().kernel.find("one block") != std::string::npos, one.one_block) << M.report().kernel;
+    const Vector<double> r = wave(one.A.rows()).to(Device::cuda());
+    Vector<double> z(r.size(), Device::cuda()), again(r.size(), Device::cuda());
+    M.apply(r, z);
+    for (int n = 0; n < 20; ++n) {
+      M.apply(r, again);
+      ASSERT_EQ(difference(again.to(Device::host()).span(), z.to(Device::host()).span()), -1) << "time " << n;
+    }
+  }
+}
+
 TEST_F(BlockIluGpu, WaitsInVainEnd) {
-  for (const int b : {1, 3, 9}) {
+  for (const int b : {1, 3, 9, -1, -3}) {
     SCOPED_TRACE(b);
-    const auto A = reference::with_random_values<double>(reference::random_rows(300, 0.03, 3), b, 1).to(Device::cuda());
-    DeviceBlockIlu M(A, {});
+    const auto A =
+        reference::with_random_values<double>(reference::random_rows(300, 0.03, 3), std::abs(b), 1).to(Device::cuda());
+    IluOptions options;
+    if (b < 0) options.schedule = SweepSchedule::levels;  // sweeps by one block
+    DeviceBlockIlu M(A, options);
     const Vector<double> r = wave(A.rows()).to(Device::cuda());
     Vector<double> z(A.rows(), Device::cuda()), again(A.rows(), Device::cuda());
     M.apply(r, z);

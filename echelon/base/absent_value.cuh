@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Values that come with no flag: memory is cleared to a NaN that nobody publishes, so whoever reads one sees whether it is
+// there. Eight bytes come whole, through the second-level cache and in shared memory.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace echelon {
+
+/// The upper half of a value that is not there yet, and what a NaN has instead that would look like it.
+constexpr int absent_half = -1;
+constexpr int present_half = 0x7fffffff;
+
+__device__ __forceinline__ bool is_absent(double x) { return __double2hiint(x) == absent_half; }
+
+__device__ __forceinline__ double published(double x) {
+  return is_absent(x) ? __hiloint2double(present_half, __double2loint(x)) : x;
+}
+
+}  // namespace echelon

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/base/cuda_check.cuh"
+#include "echelon/sweep/row_sweep_one_block.cuh"
+#include "echelon/sweep/row_sweep_one_block.hpp"
+
+namespace echelon {
+namespace {
+
+using Kernel = void (*)(RowSweepView);
+
+/// racecheck takes a word in shared memory that is looked at until it is there for a race.
+#ifdef ECHELON_RACECHECK
+constexpr bool words_may_be_shared = false;
+#else
+constexpr bool words_may_be_shared = true;
+#endif
+
+template <bool lower>
+Kernel chosen(int block) {
+  switch (block) {
+    case 1: return device::one_block_sweep_kernel<lower, 1>;
+    case 2: return device::one_block_sweep_kernel<lower, 2>;
+    case 3: return device::one_block_sweep_kernel<lower, 3>;
+    case 4: return device::one_block_sweep_kernel<lower, 4>;
+    case 5: return device::one_block_sweep_kernel<lower, 5>;
+    case 6: return device::one_block_sweep_kernel<lower, 6>;
+    case 7: return device::one_block_sweep_kernel<lower, 7>;
+    default: return device::one_block_sweep_kernel<lower, 8>;
+  }
+}
+
+Kernel chosen_for(const RowSweepView& v) { return v.lower ? chosen<true>(v.block) : chosen<false>(v.block); }
+
+}  // namespace
+
+bool plan_one_block(int device, RowSweepView& v) {
+  v.staged = 0;
+  if (!v.tickets || v.columns > 1 || !words_may_be_shared) return false;
+  int most = 0;
+  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
+  const OneBlockPlan plan = OneBlockPlan::make(v.rows, v.levels, v.block, v.longest, v.mean_entries, most);
+  if (plan.staged == 0) return false;
+  check_cuda(cudaFuncSetAttribute(chosen_for(v), cudaFuncAttributeMaxDynamicSharedMemorySize, plan.shared_bytes),
+             "row sweep: shared memory");
+  v.staged = plan.staged;
+  v.threads = plan.threads;
+  v.shared_bytes = plan.shared_bytes;
+  return true;
+}
+
+void launch_one_block(const RowSweepView& v) {
+  chosen_for(v)<<<1, static_cast<unsigned>(v.threads), static_cast<std::size_t>(v.shared_bytes)>>>(v);
+  check_cuda(cudaGetLastError(), "row sweep");
+}
+
+}  // namespace echelon
