@@ -15,14 +15,16 @@ namespace echelon {
 namespace {
 
 constexpr int threads_a_block = 256, most_blocks = 1024;
+constexpr int few_threads = 1024, few_numbers = 1 << 15;
 constexpr int gather_threads = 128;
 constexpr std::size_t most_pieces = 4, numbers_bytes = 4096, page_bytes = numbers_bytes + 128;
 
-/// Sizes as bit patterns, whose order is theirs, with NaN above all.
-__global__ void largest_number_kernel(const double* x, std::int64_t n, unsigned long long* top) {
+/// Sizes as bit patterns, whose order is theirs, with NaN above all: of x from `first` on in such steps, in a warp's first
+/// lane that of all its lanes.
+__device__ __forceinline__ unsigned long long largest_of_warp(const double* x, std::int64_t n, std::int64_t first,
+                                                              std::int64_t step) {
   unsigned long long own = 0;
-  const std::int64_t step = gridDim.x * std::int64_t{blockDim.x};
-  for (std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; i < n; i += step) {
+  for (std::int64_t i = first; i < n; i += step) {
     const auto bits = static_cast<unsigned long long>(__double_as_longlong(fabs(x[i])));
     own = own > bits ? own : bits;
   }
@@ -30,13 +32,35 @@ __global__ void largest_number_kernel(const double* x, std::int64_t n, unsigned 
     const unsigned long long other = __shfl_down_sync(~0u, own, half);
     own = own > other ? own : other;
   }
+  return own;
+}
+
+__global__ void largest_number_kernel(const double* x, std::int64_t n, unsigned long long* top) {
+  const unsigned long long own =
+      largest_of_warp(x, n, blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x, gridDim.x * std::int64_t{blockDim.x});
   if (threadIdx.x % 32 == 0) atomicMax(top, own);
+}
+
+/// The same of a few by one block, which need not be added to zero.
+__global__ void __launch_bounds__(few_threads)
+    largest_of_few_kernel(const double* x, std::int64_t n, unsigned long long* top) {
+  device::wait_for_previous();
+  __shared__ unsigned long long of_warp[few_threads / 32];
+  unsigned long long own = largest_of_warp(x, n, threadIdx.x, few_threads);
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = own;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (const unsigned long long other : of_warp) own = own > other ? own : other;
+  *top = own;
 }
 
 void largest(int device, const double* x, std::int64_t n, unsigned long long* top) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  if (n <= few_numbers) {
+    launch_behind(largest_of_few_kernel, {dim3(1), dim3(few_threads)}, "largest", x, n, top);
+    return;
+  }
   check_cuda(cudaMemsetAsync(top, 0, sizeof(*top)), "largest");
-  if (n == 0) return;
   const std::int64_t blocks = std::min<std::int64_t>((n + threads_a_block - 1) / threads_a_block, most_blocks);
   largest_number_kernel<<<static_cast<unsigned>(blocks), threads_a_block>>>(x, n, top);
   check_cuda(cudaGetLastError(), "largest");
