@@ -95,10 +95,9 @@ template <int B, bool Dealt>
 Chosen tile_rows(const RowFactorView& v) {
   const bool is_short = v.meets.stride == 8;
   if constexpr (B > 4) return is_short ? tile_rows<B, 1, 0, 3, Dealt, 8>() : tile_rows<B, 1, 1, 2, Dealt, 8>();
-  if constexpr (B == 4) {
-    if (!is_short) return tile_rows<B, 1, 4, 1, Dealt, 10>();
+  if constexpr (B <= 4) {
+    return is_short ? tile_rows < B, Dealt ? 2 : 1, 0, 3, Dealt, 10 > () : tile_rows<B, 1, 4, 1, Dealt, 10>();
   }
-  if constexpr (B <= 4) return tile_rows < B, Dealt ? 2 : 1, 0, 3, Dealt, 10 > ();
 }
 template <int B>
 Chosen tile_rows(const RowFactorView& v) {
