@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a factorization of block CSR on a GPU needs before its rows begin, in one launch: the sums and largest values of A's
-// rows and ‖A‖∞, the scale that stands for rows of zeros, the fingerprint of A's pattern, and everything cleared that rows
-// write to one another. Where the pattern is not the one expected, the last block gives all tickets away, so that the
-// factorization, queued behind this without waiting, leaves the factors as they are.
+// rows and ‖A‖∞ (where rows do not measure themselves), the scale that stands for rows of zeros, the fingerprint of A's
+// pattern, and everything cleared that rows write to one another. Where the pattern is not the one expected, the last block
+// gives all tickets away, so that the factorization, queued behind this without waiting, leaves the factors as they are.
 // Bytes: 8 b² + 4 an entry and 8 a row read, 9 a row and the words written.
 #pragma once
 
