@@ -101,9 +101,11 @@ __global__ void __launch_bounds__(gather_threads)
       to[w] = *static_cast<const volatile unsigned*>(what.from[n] + (w - begin));
     }
   }
-  __threadfence_system();
   __syncthreads();
-  if (threadIdx.x == 0) *static_cast<volatile unsigned*>(to + numbers_bytes / sizeof(unsigned)) = message;
+  if (threadIdx.x != 0) return;
+  // Of all threads' words, which the barrier puts before it.
+  __threadfence_system();
+  *static_cast<volatile unsigned*>(to + numbers_bytes / sizeof(unsigned)) = message;
 }
 
 /// Looks at the page itself for a while, which sees the message some microseconds before the runtime says that all is done.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "echelon/base/cuda_check.cuh"
+#include "echelon/base/shared_limit.cuh"
 #include "echelon/factor/row_factor_cluster.cuh"
 #include "echelon/factor/row_factor_cluster.hpp"
 
@@ -66,8 +67,7 @@ bool plan_cluster(int device, const RowFactorView& v, RowFactorLaunch& launch) {
   check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
   const std::int64_t bytes = std::int64_t{sizeof(RowSweepWord)} * launch.words;
   if (bytes > most - static_cast<std::int64_t>(of_kernel.sharedSizeBytes)) return false;
-  check_cuda(cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-             "row factorization: shared memory");
+  raise_shared_limit(kernel.kernel, static_cast<int>(bytes), "row factorization: shared memory");
   check_cuda(cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
              "row factorization: cluster");
   RowFactorLaunch it;

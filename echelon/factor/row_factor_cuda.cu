@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "echelon/base/cuda_check.cuh"
+#include "echelon/base/shared_limit.cuh"
 #include "echelon/factor/row_bounds.cuh"
 #include "echelon/factor/row_factor.cuh"
 #include "echelon/factor/row_factor_cluster.hpp"
@@ -189,8 +190,7 @@ RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, st
     it.shared_bytes = kernel.threads / 32 * kernel.rows_a_warp *
                       TileRoom::bytes_of_row(v.rows.A.block, v.longest, v.meets.stride, v.dealt);
   }
-  check_cuda(cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, it.shared_bytes),
-             "row factorization: shared memory");
+  raise_shared_limit(kernel.kernel, it.shared_bytes, "row factorization: shared memory");
   int processors = 0, resident = 0;
   check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
   check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel.kernel, kernel.threads,
@@ -218,9 +218,7 @@ unsigned few_blocks_for(std::int64_t threads) { return few_blocks((threads + pre
 template <class Launched>
 std::size_t allowed_shared(Launched* kernel, int bytes) {
   constexpr int without_asking = 48 * 1024;
-  if (bytes > without_asking) {
-    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "rows: shared memory");
-  }
+  if (bytes > without_asking) raise_shared_limit(kernel, bytes, "rows: shared memory");
   return static_cast<std::size_t>(bytes);
 }
 

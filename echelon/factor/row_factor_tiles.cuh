@@ -133,7 +133,8 @@ class TileRow : public TileRowFeed<B, Rows, Dealt> {
     bool diagonal;    // that it meets, too
   };
 
-  /// The row of A, which is still w: its largest value, whether it holds NaN or Inf, and the sums of its rows. All lanes.
+  /// The row of A, which is still w: its largest value, whether it holds NaN or Inf, and the sums of its rows, of which one
+  /// that overflows does not count (on the host neither do the others of its block row). All lanes.
   __device__ void measure() {
     double sum = 0, largest = 0;
     bool finite = true;

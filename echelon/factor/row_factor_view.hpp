@@ -12,14 +12,15 @@
 
 namespace echelon {
 
-/// What is known of A's block rows, in the user's numbering, before an attempt.
+/// What is known of A's block rows, in the user's numbering, before an attempt; where rows measure themselves only the norm,
+/// after it.
 struct RowMeasures {
   double* scale = nullptr;             // max |a|, a block row each
   std::uint8_t* nonfinite = nullptr;   // a block row that holds NaN or Inf
   unsigned long long* norm = nullptr;  // largest finite row sum, as a bit pattern
 };
 
-/// What one pass over A finds.
+/// What one pass over A finds, or its rows.
 struct RowsFound {
   unsigned long long norm = 0;         // largest finite row sum, as a bit pattern
   unsigned long long fingerprint = 0;  // of the pattern; its last bits count the blocks of threads that have added to it

@@ -3,7 +3,7 @@
 // rows and ‖A‖∞ (where rows do not measure themselves), the scale that stands for rows of zeros, the fingerprint of A's
 // pattern, and everything cleared that rows write to one another. Where the pattern is not the one expected, the last block
 // gives all tickets away, so that the factorization, queued behind this without waiting, leaves the factors as they are.
-// Bytes: 8 b² + 4 an entry and 8 a row read, 9 a row and the words written.
+// Bytes: 8 b² (where it measures) + 4 an entry and 8 a row read, 9 a row (where it measures) and the words written.
 #pragma once
 
 #include "echelon/base/launch_behind.cuh"

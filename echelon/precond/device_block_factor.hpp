@@ -49,7 +49,7 @@ class DeviceBlockFactor {
   const FactorView<double>& rows() const { return view_.rows; }
   const RowMeasures& known() const { return view_.known; }
   FactorStatus* status() const { return view_.status; }
-  /// A vector that is free between attempts, and max |a| of the block rows.
+  /// A vector that is free between attempts; max |a| of the block rows where they do not measure themselves.
   Array<double>& vector() { return estimate_; }
   const Array<double>& scale() const { return scale_; }
   double norm() const { return norm_; }

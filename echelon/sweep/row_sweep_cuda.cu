@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "echelon/base/cuda_check.cuh"
+#include "echelon/base/shared_limit.cuh"
 #include "echelon/sweep/row_sweep.cuh"
 #include "echelon/sweep/row_sweep_one_block.hpp"
 
@@ -55,8 +56,7 @@ void plan(int device, RowSweepView& v) {
   v.blocks = 1;
   if (plan_one_block(device, v)) return;
   const Chosen it = chosen_for(v);
-  check_cuda(cudaFuncSetAttribute(it.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, it.shared_bytes),
-             "row sweep: shared memory");
+  raise_shared_limit(it.kernel, it.shared_bytes, "row sweep: shared memory");
   int processors = 0, resident = 0;
   check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
   check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, it.kernel, it.threads,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "echelon/base/cuda_check.cuh"
+#include "echelon/base/shared_limit.cuh"
 #include "echelon/sweep/row_sweep_one_block.cuh"
 #include "echelon/sweep/row_sweep_one_block.hpp"
 
@@ -40,8 +41,7 @@ bool plan_one_block(int device, RowSweepView& v) {
   check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
   const OneBlockPlan plan = OneBlockPlan::make(v.rows, v.levels, v.block, v.longest, v.mean_entries, most);
   if (plan.staged == 0) return false;
-  check_cuda(cudaFuncSetAttribute(chosen_for(v), cudaFuncAttributeMaxDynamicSharedMemorySize, plan.shared_bytes),
-             "row sweep: shared memory");
+  raise_shared_limit(chosen_for(v), plan.shared_bytes, "row sweep: shared memory");
   v.staged = plan.staged;
   v.threads = plan.threads;
   v.shared_bytes = plan.shared_bytes;

@@ -53,7 +53,9 @@ inline void expect_same_number(double found, double host) {
 }
 
 inline void expect_near(double found, double host, double relative) {
-  if (found != host) {
+  if (relative == 0 || !std::isfinite(host)) {
+    EXPECT_EQ(found, host);
+  } else {
     EXPECT_NEAR(found, host, relative * std::abs(host));
   }
 }
@@ -67,8 +69,9 @@ inline void expect_same_report(const FactorReport& found, const FactorReport& ho
   EXPECT_EQ(found.shift, host.shift);
   EXPECT_EQ(found.shift_attempts, host.shift_attempts);
   // Both have ‖A‖∞, whose sums a GPU takes in another order where rows of blocks measure themselves.
-  expect_near(found.perturbation, host.perturbation, host.block == 1 ? 0 : 1e-13);
-  expect_near(found.growth, host.growth, host.block == 1 ? 0 : 1e-13);
+  const bool may_measure = host.block >= 3 && host.block <= 8 && host.factor_sweeps == 0;
+  expect_near(found.perturbation, host.perturbation, may_measure ? 1e-13 : 0);
+  expect_near(found.growth, host.growth, may_measure ? 1e-13 : 0);
   EXPECT_EQ(found.name, host.name);
   EXPECT_EQ(found.ordering, host.ordering);
   EXPECT_EQ(found.colours, host.colours);

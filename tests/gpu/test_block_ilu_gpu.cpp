@@ -284,26 +284,33 @@ TEST_F(BlockIluGpu, RepeatsHaveTheSameBits) {
   }
 }
 
+bool has_one_block(const DeviceBlockIlu& M) { return M.report().kernel.find("one block") != std::string::npos; }
+
+/// A chain through all rows.
+BlockCsr<double> band(std::int32_t n, std::int32_t reach, int b) {
+  Rows rows(static_cast<std::size_t>(n));
+  for (std::int32_t i = 0; i < n; ++i) {
+    for (std::int32_t j = std::max(0, i - reach); j <= std::min(n - 1, i + reach); ++j) {
+      if (std::abs(i - j) < 2 || (i * 7 + j * 13) % 3 > 0) rows[static_cast<std::size_t>(i)].push_back(j);
+    }
+  }
+  return reference::with_random_values<double>(rows, b, 3);
+}
+
 /// Short rows, long ones of which a warp has room for a few only, and blocks; in few levels all processors sweep.
 TEST_F(BlockIluGpu, FewRowsInChainsAreSweptByOneBlock) {
+#ifdef ECHELON_RACECHECK
+  GTEST_SKIP() << "this build leaves the kernel out";
+#endif
   struct Case {
     BlockCsr<double> A;
     bool one_block;
-  };
-  const auto band = [](std::int32_t n, std::int32_t reach, int b) {
-    Rows rows(static_cast<std::size_t>(n));
-    for (std::int32_t i = 0; i < n; ++i) {
-      for (std::int32_t j = std::max(0, i - reach); j <= std::min(n - 1, i + reach); ++j) {
-        if (std::abs(i - j) < 2 || (i * 7 + j * 13) % 3 > 0) rows[static_cast<std::size_t>(i)].push_back(j);
-      }
-    }
-    return reference::with_random_values<double>(rows, b, 3);
   };
   std::vector<Case> cases;
   cases.push_back({to_block_csr(problems::poisson({90, 80, 1}, stencils::star5())), true});
   cases.push_back({to_block_csr(problems::poisson({20, 20, 20}, stencils::star7())), false});
   cases.push_back({band(1500, 120, 1), true});
-  cases.push_back({band(20000, 3, 1), true});
+  cases.push_back({band(9000, 3, 1), true});
   for (const int b : {2, 3, 5, 6, 7, 8}) cases.push_back({band(260, 12, b), true});
   cases.push_back({band(60, 5, 9), false});
   IluOptions options;
@@ -312,7 +319,7 @@ TEST_F(BlockIluGpu, FewRowsInChainsAreSweptByOneBlock) {
     SCOPED_TRACE(testing::Message() << "n " << one.A.block_rows() << " b " << one.A.block());
     expect_host_bits(one.A, options);
     const DeviceBlockIlu M(one.A.to(Device::cuda()), options);
-    EXPECT_EQ(M.report().kernel.find("one block") != std::string::npos, one.one_block) << M.report().kernel;
+    EXPECT_EQ(has_one_block(M), one.one_block) << M.report().kernel;
     const Vector<double> r = wave(one.A.rows()).to(Device::cuda());
     Vector<double> z(r.size(), Device::cuda()), again(r.size(), Device::cuda());
     M.apply(r, z);
@@ -323,14 +330,34 @@ TEST_F(BlockIluGpu, FewRowsInChainsAreSweptByOneBlock) {
   }
 }
 
+/// What a kernel may have of shared memory is not an object's own.
+TEST_F(BlockIluGpu, LargeOnesStayUsableBesideSmallerOnes) {
+  for (const SweepSchedule schedule : {SweepSchedule::levels, SweepSchedule::sequential}) {
+    for (const int b : {1, 4, 6, 20}) {
+      SCOPED_TRACE(b);
+      IluOptions options;
+      options.schedule = schedule;
+      const BlockCsr<double> A = b == 20 ? band(40, 3, 20) : band(b == 1 ? 9000 : 600, b == 1 ? 3 : 9, b);
+      const BlockCsr<double> there = A.to(Device::cuda());
+      DeviceBlockIlu large(there, options);
+      const DeviceBlockIlu small(band(30, 1, b == 20 ? 10 : b).to(Device::cuda()), options);
+      ASSERT_TRUE(large.refactor(there).ok);
+      expect_same_factors(large, ilu(A, options), A.rows());
+    }
+  }
+}
+
 TEST_F(BlockIluGpu, WaitsInVainEnd) {
   for (const int b : {1, 3, 9, -1, -3}) {
     SCOPED_TRACE(b);
     const auto A =
         reference::with_random_values<double>(reference::random_rows(300, 0.03, 3), std::abs(b), 1).to(Device::cuda());
     IluOptions options;
-    if (b < 0) options.schedule = SweepSchedule::levels;  // sweeps by one block
+    if (b < 0) options.schedule = SweepSchedule::levels;
     DeviceBlockIlu M(A, options);
+#ifndef ECHELON_RACECHECK
+    EXPECT_EQ(has_one_block(M), b < 0) << M.report().kernel;
+#endif
     const Vector<double> r = wave(A.rows()).to(Device::cuda());
     Vector<double> z(A.rows(), Device::cuda()), again(A.rows(), Device::cuda());
     M.apply(r, z);
