@@ -16,6 +16,8 @@ struct OneBlockPlan {
   int threads = 0;
   int shared_bytes = 0;
 
+  ECHELON_FN bool used() const { return staged > 0; }
+
   static constexpr ECHELON_FN int rows_a_warp(int block) { return 32 / block; }
   /// A multiple of 16.
   static constexpr ECHELON_FN int vector_bytes(std::int64_t rows, int block) {

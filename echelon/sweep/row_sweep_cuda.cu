@@ -69,7 +69,7 @@ void plan(int device, RowSweepView& v) {
 void launch(int device, const RowSweepView& v) {
   if (v.rows == 0) return;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  if (v.staged > 0) {
+  if (v.one_block.used()) {
     launch_one_block(v);
     return;
   }

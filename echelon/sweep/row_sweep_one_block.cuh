@@ -33,8 +33,8 @@ class RowsInHand {
     const int warp = threadIdx.x / 32;
     x_ = shared_address(memory);
     const Address values = x_ + OneBlockPlan::vector_bytes(v.rows, B);
-    values_ = values + warp * v.staged * block_bytes;
-    distances_ = values + blockDim.x / 32 * v.staged * block_bytes + warp * v.staged * 4;
+    values_ = values + warp * v.one_block.staged * block_bytes;
+    distances_ = values + blockDim.x / 32 * v.one_block.staged * block_bytes + warp * v.one_block.staged * 4;
   }
 
   /// Those of `ticket` and the next ones.
@@ -74,7 +74,7 @@ class RowsInHand {
   __device__ bool stage() {
     if (taken_ >= rows_) return false;
     const int begun = taken_ == 0 ? 0 : __shfl_sync(~0u, ends_, taken_ - 1);
-    const unsigned fit = __ballot_sync(~0u, lane_ < rows_ && ends_ - begun <= v_.staged);
+    const unsigned fit = __ballot_sync(~0u, lane_ < rows_ && ends_ - begun <= v_.one_block.staged);
     const int until = 32 - __clz(static_cast<int>(fit)), count = __shfl_sync(~0u, ends_, until - 1) - begun;
     __syncwarp();
     for (int first = 0; first < count; first += 32) {

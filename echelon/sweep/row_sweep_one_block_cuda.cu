@@ -35,21 +35,19 @@ Kernel chosen_for(const RowSweepView& v) { return v.lower ? chosen<true>(v.block
 }  // namespace
 
 bool plan_one_block(int device, RowSweepView& v) {
-  v.staged = 0;
+  v.one_block = {};
   if (!v.tickets || v.columns > 1 || !words_may_be_shared) return false;
   int most = 0;
   check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
-  const OneBlockPlan plan = OneBlockPlan::make(v.rows, v.levels, v.block, v.longest, v.mean_entries, most);
-  if (plan.staged == 0) return false;
-  raise_shared_limit(chosen_for(v), plan.shared_bytes, "row sweep: shared memory");
-  v.staged = plan.staged;
-  v.threads = plan.threads;
-  v.shared_bytes = plan.shared_bytes;
+  v.one_block = OneBlockPlan::make(v.rows, v.levels, v.block, v.longest, v.mean_entries, most);
+  if (!v.one_block.used()) return false;
+  raise_shared_limit(chosen_for(v), v.one_block.shared_bytes, "row sweep: shared memory");
   return true;
 }
 
 void launch_one_block(const RowSweepView& v) {
-  chosen_for(v)<<<1, static_cast<unsigned>(v.threads), static_cast<std::size_t>(v.shared_bytes)>>>(v);
+  const OneBlockPlan& plan = v.one_block;
+  chosen_for(v)<<<1, static_cast<unsigned>(plan.threads), static_cast<std::size_t>(plan.shared_bytes)>>>(v);
   check_cuda(cudaGetLastError(), "row sweep");
 }
 

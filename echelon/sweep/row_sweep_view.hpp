@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "echelon/sweep/one_block_plan.hpp"
+
 namespace echelon {
 
 /// Kept on the device between launches; the last block of threads of a launch turns it for the next one.
@@ -43,9 +45,8 @@ struct RowSweepView {
   double* x[most_columns] = {};              // null: only the words are written
   RowSweepWord* words = nullptr;             // of every scalar row `columns`
   RowSweepState* state = nullptr;
-  unsigned blocks = 1;  // of threads
-  /// Where one block has all rows: entries that a warp of it has room for, its threads, its shared memory.
-  int staged = 0, threads = 0, shared_bytes = 0;
+  unsigned blocks = 1;     // of threads
+  OneBlockPlan one_block;  // where one block of threads has all rows
 };
 
 struct RowSweepKernels {

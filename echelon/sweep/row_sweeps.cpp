@@ -36,7 +36,7 @@ RowSweepView sweep_view(const DeviceTriangle& triangle, bool lower, int block, c
 }
 
 std::string RowSweeps::kernel() const {
-  const char* of_block = lower_.staged > 0 && upper_.staged > 0 ? " of one block" : "";
+  const char* of_block = lower_.one_block.used() && upper_.one_block.used() ? " of one block" : "";
   return fmt::format("rows{}, {}b={}", of_block, lower_.block > largest_fixed_block ? "generic " : "", lower_.block);
 }
 

@@ -102,7 +102,7 @@ unsigned expected_place(const Rows& rows, std::int32_t i, std::int32_t k, int e)
   return RowMeetsView::no_place;
 }
 
-void expect_meets(const Rows& of_A, const Array<std::int32_t>& order, int stride) {
+void expect_meets(const Rows& of_A, const Array<std::int32_t>& order) {
   const auto n = static_cast<std::int32_t>(of_A.size());
   const BlockCsr<double> A = reference::with_random_values<double>(of_A, 1, 3);
   Array<std::int32_t> position(n), user(n);
@@ -116,8 +116,9 @@ void expect_meets(const Rows& of_A, const Array<std::int32_t>& order, int stride
     std::ranges::sort(rows[static_cast<std::size_t>(i)]);
   }
   const Met met(A, order);
-  ASSERT_EQ(met.view().stride, stride);
   const auto& [missing, longest, lower, upper] = met.triangles();
+  const int stride = met.view().stride;  // which one it is: tests/factor/test_row_meets
+  ASSERT_GT(stride, longest);
   const auto heads = met.host(met.view().heads, RowHead::words * n),
              records = met.host(met.view().records, lower.distance.size());
   const auto start = lower.start.to(Device::host()), upper_start = upper.start.to(Device::host());
@@ -157,25 +158,15 @@ void expect_meets(const Rows& of_A, const Array<std::int32_t>& order, int stride
 }
 
 TEST_F(RowMeetsGpu, AreThoseOfAPlainComparison) {
-  for (const auto& [longest, stride] : {std::pair{1, 8},
-                                        {7, 8},
-                                        {8, 16},
-                                        {15, 16},
-                                        {16, 32},
-                                        {31, 32},
-                                        {63, 64},
-                                        {95, 96},
-                                        {127, 128},
-                                        {128, 192},
-                                        {253, 256}}) {
+  for (const int longest : {1, 7, 8, 15, 16, 31, 63, 95, 127, 128, 253}) {
     SCOPED_TRACE(longest);
     const std::int32_t n = 260;
     const Rows rows = rows_up_to(longest, n, static_cast<std::uint64_t>(longest));
-    expect_meets(rows, {}, stride);
+    expect_meets(rows, {});
     Array<std::int32_t> order(n);
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::mt19937_64(5));
-    expect_meets(rows, order, stride);
+    expect_meets(rows, order);
     if (HasFailure()) return;
   }
 }

@@ -14,7 +14,7 @@ TEST(OneBlockPlan, AllPartsFitAndBeginWhereCopiesMay) {
     for (const std::int64_t rows : {1, 7, 500, 2000, 3500, 16129, 28000}) {
       for (const int longest : {0, 1, 6, 40, 250}) {
         const OneBlockPlan plan = OneBlockPlan::make(rows, rows, block, longest, 0.5 * longest, memory);
-        if (plan.staged == 0) continue;
+        if (!plan.used()) continue;
         ++made;
         const int warps = plan.threads / 32, entry = 8 * block * block + 4;
         EXPECT_LE(plan.shared_bytes, memory);
@@ -32,11 +32,11 @@ TEST(OneBlockPlan, AllPartsFitAndBeginWhereCopiesMay) {
 }
 
 TEST(OneBlockPlan, WideLevelsAndLargeVectorsGoToAllProcessors) {
-  EXPECT_GT(OneBlockPlan::make(10000, 199, 1, 3, 2, memory).staged, 0);
-  EXPECT_EQ(OneBlockPlan::make(8000, 58, 1, 4, 3, memory).staged, 0) << "138 rows at once";
-  EXPECT_EQ(OneBlockPlan::make(40000, 40000, 1, 3, 2, memory).staged, 0) << "x does not fit";
-  EXPECT_EQ(OneBlockPlan::make(1000, 1000, 9, 3, 2, memory).staged, 0) << "no kernel for blocks of nine";
-  EXPECT_EQ(OneBlockPlan::make(28000, 28000, 1, 400, 2, memory).staged, 0) << "a row does not fit beside x";
+  EXPECT_TRUE(OneBlockPlan::make(10000, 199, 1, 3, 2, memory).used());
+  EXPECT_FALSE(OneBlockPlan::make(8000, 58, 1, 4, 3, memory).used()) << "138 rows at once";
+  EXPECT_FALSE(OneBlockPlan::make(40000, 40000, 1, 3, 2, memory).used()) << "x does not fit";
+  EXPECT_FALSE(OneBlockPlan::make(1000, 1000, 9, 3, 2, memory).used()) << "no kernel for blocks of nine";
+  EXPECT_FALSE(OneBlockPlan::make(28000, 28000, 1, 400, 2, memory).used()) << "a row does not fit beside x";
 }
 
 TEST(OneBlockPlan, FewerWarpsWhereTheirRowsNeedTheRoom) {
