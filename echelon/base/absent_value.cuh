@@ -17,4 +17,11 @@ __device__ __forceinline__ double published(double x) {
   return is_absent(x) ? __hiloint2double(present_half, __double2loint(x)) : x;
 }
 
+/// racecheck takes a word in shared memory that is looked at until it is there for a race: its build does without them.
+#ifdef ECHELON_RACECHECK
+constexpr bool words_may_be_shared = false;
+#else
+constexpr bool words_may_be_shared = true;
+#endif
+
 }  // namespace echelon

@@ -10,13 +10,6 @@ namespace {
 /// With fewer, too few rows are under way.
 constexpr unsigned most_blocks = 16, fewest_blocks = 8;
 
-/// racecheck takes a word in shared memory that is looked at until it is there for a race.
-#ifdef ECHELON_RACECHECK
-constexpr bool words_may_be_shared = false;
-#else
-constexpr bool words_may_be_shared = true;
-#endif
-
 using Kernel = void (*)(RowFactorView, int);
 
 struct Chosen {

@@ -9,13 +9,6 @@ namespace {
 
 using Kernel = void (*)(RowSweepView);
 
-/// racecheck takes a word in shared memory that is looked at until it is there for a race.
-#ifdef ECHELON_RACECHECK
-constexpr bool words_may_be_shared = false;
-#else
-constexpr bool words_may_be_shared = true;
-#endif
-
 template <bool lower>
 Kernel chosen(int block) {
   switch (block) {
