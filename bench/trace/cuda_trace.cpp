@@ -2,8 +2,8 @@
 // What a CUDA program does on its GPU, seen by CUPTI without a change to the program:
 //   CUDA_INJECTION64_PATH=build/bench/libcuda_trace.so echelon solve --backend cuda …
 // When the program ends, on stderr: its loop, which is all between the first and the last kernel whose name has
-// CUDA_TRACE_LOOP in it ("sweep_kernel" unless said), by kernels, copies and clearings; what was copied outside; one round
-// of the loop as it ran.
+// CUDA_TRACE_LOOP in it ("sweep_kernel" unless said), by kernels, copies and clearings, and the GPU's pauses there; what was
+// copied outside; one round of the loop as it ran.
 #include <cuda.h>
 #include <cupti.h>
 #include <cxxabi.h>
@@ -139,16 +139,48 @@ void print_kernels(const Chosen& chosen) {
   }
 }
 
-/// How long at least one event ran; `chosen` is sorted by start.
-double busy_ns(const Chosen& chosen) {
-  double busy = 0;
-  std::uint64_t until = 0;
+/// The GPU did nothing between two events.
+struct Pause {
+  std::uint64_t ns;
+  const Event *before, *after;
+};
+
+/// Of events sorted by start, the longest first.
+std::vector<Pause> pauses_of(const Chosen& chosen) {
+  std::vector<Pause> pauses;
+  const Event* last = nullptr;
   for (const Event* e : chosen) {
-    const std::uint64_t from = std::max(e->start, until);
-    if (e->end > from) busy += static_cast<double>(e->end - from);
-    until = std::max(until, e->end);
+    if (last && e->start > last->end) pauses.push_back({e->start - last->end, last, e});
+    if (!last || e->end > last->end) last = e;
   }
-  return busy;
+  std::sort(pauses.begin(), pauses.end(), [](const Pause& a, const Pause& b) { return a.ns > b.ns; });
+  return pauses;
+}
+
+void print_pauses(const std::vector<Pause>& pauses) {
+  // Kernels that follow one another on a stream are up to two microseconds apart: no pauses but their launches.
+  constexpr std::uint64_t bounds[] = {2'000, 5'000, 10'000, 20'000, 50'000, 1'000'000};
+  std::fprintf(stderr, "pauses of the GPU in the loop:\n");
+  std::uint64_t from = 0;
+  const auto in_band = [&](std::uint64_t low, std::uint64_t high) {
+    long count = 0;
+    double ns = 0;
+    for (const Pause& p : pauses) {
+      if (p.ns >= low && p.ns < high) ++count, ns += static_cast<double>(p.ns);
+    }
+    if (count > 0)
+      std::fprintf(stderr, "  %8ld  %10.3f ms  of %g us and more\n", count, 1e-6 * ns, 1e-3 * static_cast<double>(low));
+  };
+  for (const std::uint64_t bound : bounds) {
+    in_band(from, bound);
+    from = bound;
+  }
+  in_band(from, ~std::uint64_t{0});
+  constexpr std::size_t shown = 3;
+  for (std::size_t i = 0; i < std::min(shown, pauses.size()); ++i) {
+    std::fprintf(stderr, "  %10.2f us  between %s and %s\n", 1e-3 * static_cast<double>(pauses[i].ns),
+                 pauses[i].before->name.c_str(), pauses[i].after->name.c_str());
+  }
 }
 
 void report() {
@@ -172,11 +204,15 @@ void report() {
   const std::uint64_t begin = inside.front()->start;
   std::uint64_t end = begin;
   for (const Event* e : inside) end = std::max(end, e->end);
-  const double length = static_cast<double>(end - begin), busy = busy_ns(inside);
+  const std::vector<Pause> pauses = pauses_of(inside);
+  const double length = static_cast<double>(end - begin);
+  double busy = length;
+  for (const Pause& p : pauses) busy -= static_cast<double>(p.ns);
   std::fprintf(stderr, "loop: %zu kernels with '%s' in their names, first to last %.3f ms, GPU busy %.1f %%\n", marks.size(),
                marker.c_str(), 1e-6 * length, 100 * busy / length);
   print_kernels(inside);
   print_copies("copies and clearings in the loop", inside);
+  print_pauses(pauses);
   print_copies("copies and clearings before and after it", outside);
   // Two marks are one application of a preconditioner; the round shown is in the middle.
   const std::size_t middle = marks.size() / 4 * 2;

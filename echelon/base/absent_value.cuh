@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Values that come with no flag: memory is cleared to a NaN that nobody publishes, so whoever reads one sees whether it is
-// there. Eight bytes come whole, through the second-level cache and in shared memory.
+// there. Eight bytes come whole, through the second-level cache, in shared memory and to the host.
 #pragma once
 
 #include <cuda_runtime.h>
+
+#include <bit>
+#include <cstdint>
 
 namespace echelon {
 
@@ -15,6 +18,12 @@ __device__ __forceinline__ bool is_absent(double x) { return __double2hiint(x) =
 
 __device__ __forceinline__ double published(double x) {
   return is_absent(x) ? __hiloint2double(present_half, __double2loint(x)) : x;
+}
+
+/// For a host that looks at pinned memory.
+inline double absent_value() { return std::bit_cast<double>(~std::uint64_t{0}); }
+inline bool absent_on_host(double x) {
+  return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(x) >> 32) == absent_half;
 }
 
 /// racecheck takes a word in shared memory that is looked at until it is there for a race: its build does without them.

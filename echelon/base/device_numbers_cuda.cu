@@ -3,12 +3,12 @@
 // of it a thread of the host, and then the number of the message, which the host looks for.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/base/device_numbers.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/base/host_watch.cuh"
 #include "echelon/base/launch_behind.cuh"
 
 namespace echelon {
@@ -108,19 +108,6 @@ __global__ void __launch_bounds__(gather_threads)
   *static_cast<volatile unsigned*>(to + numbers_bytes / sizeof(unsigned)) = message;
 }
 
-/// Looks at the page itself for a while, which sees the message some microseconds before the runtime says that all is done.
-void wait_for(const PinnedPage& page, unsigned message) {
-  constexpr auto a_while = std::chrono::microseconds(500);
-  constexpr int looks_between_clocks = 64;
-  const auto begun = std::chrono::steady_clock::now();
-  for (int looks = 1; !page.has(message); ++looks) {
-    if (looks % looks_between_clocks == 0 && std::chrono::steady_clock::now() - begun > a_while) {
-      check_cuda(cudaStreamSynchronize(nullptr), "numbers of a GPU");
-      if (!page.has(message)) throw Error(ErrorCode::device, "numbers of a GPU did not come");
-    }
-  }
-}
-
 void fetch(int device, std::span<const DeviceNumbers> pieces) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   thread_local PinnedPage page;
@@ -137,7 +124,7 @@ void fetch(int device, std::span<const DeviceNumbers> pieces) {
   const unsigned message = ++page.turn;
   launch_behind(gather_numbers_kernel, {dim3(1), dim3(gather_threads)}, "numbers of a GPU", what,
                 reinterpret_cast<unsigned*>(page.memory), message);
-  wait_for(page, message);
+  watch_for([&] { return page.has(message); }, "numbers of a GPU");
   used = 0;
   for (const DeviceNumbers& one : pieces) {
     std::memcpy(one.to, page.memory + used, one.bytes);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The vector work of the Krylov methods on a GPU: a table of launches that VectorOps calls for vectors that live there. Sums
 // have the shape of reduction_tree.hpp, so the bits are those of the host for the same vectors. All is queued; totals are
-// written to memory that both sides see, and read after `wait`.
+// written to memory that both sides see, where the host looks for them (`await_totals`) or reads them behind a mark.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "echelon/krylov/vector_kernels.hpp"
 
@@ -105,11 +106,11 @@ struct DeviceVectorKernels {
 
   /// Numbers of `partial` that one sum takes for vectors of this length.
   std::int64_t (*parts)(std::int64_t n);
-  /// Memory of the host that the device writes.
+  /// Memory of the host that the device writes; no total is there yet.
   double* (*allocate_totals)(int device, std::int64_t count);
   void (*release_totals)(double* totals);
-  /// Until all that was queued on the device is done.
-  void (*wait)(int device);
+  /// Until the totals are there, which are then taken: `to` has them, and their places wait for the next.
+  void (*await_totals)(int device, double* totals, std::span<double> to);
   /// A mark behind what is queued, which may be waited for while more is queued behind it.
   void* (*make_mark)(int device);
   void (*set_mark)(int device, void* mark);

@@ -19,13 +19,13 @@ const DeviceVectorKernels& kernels() {
 DeviceVectorWork::DeviceVectorWork(std::int64_t n, int sums, Device device)
     : kernels_(kernels()),
       partial_(kernels_.parts(n) * sums, device),
-      totals_(kernels_.allocate_totals(device.index, sums), kernels_.release_totals),
-      at_{device.index, n, partial_.data(), totals_.get(), nullptr} {}
+      totals_(kernels_.allocate_totals(device.index, sums + 1), kernels_.release_totals),
+      at_{device.index, n, partial_.data(), totals_.get(), nullptr},
+      unread_{device.index, n, partial_.data(), totals_.get() + sums, nullptr} {}
 
-std::span<const double> DeviceVectorWork::totals(int count) const {
-  kernels_.wait(at_.device);
-  count_wait(count);
-  return {totals_.get(), static_cast<std::size_t>(count)};
+void DeviceVectorWork::take_totals(std::span<double> to) const {
+  kernels_.await_totals(at_.device, totals_.get(), to);
+  count_wait(static_cast<int>(to.size()));
 }
 
 double DeviceVectorWork::largest(const double* x) const {

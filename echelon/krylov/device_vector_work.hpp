@@ -17,9 +17,12 @@ class DeviceVectorWork {
   DeviceVectorWork(std::int64_t n, int sums, Device device);
 
   const DeviceVectorKernels& run() const { return kernels_; }
+  /// For a reduction whose totals are then taken, all of them, before the next one is queued.
   const DeviceSums& at() const { return at_; }
+  /// For one sum that nobody asks for.
+  const DeviceSums& unread() const { return unread_; }
   /// The totals of the last reduction, once they are there.
-  std::span<const double> totals(int count) const;
+  void take_totals(std::span<double> to) const;
   double largest(const double* x) const;
   /// x ← 0
   void clear(double* x) const;
@@ -28,7 +31,7 @@ class DeviceVectorWork {
   const DeviceVectorKernels& kernels_;
   Array<double> partial_;
   std::unique_ptr<double, void (*)(double*)> totals_;
-  DeviceSums at_;
+  DeviceSums at_, unread_;
 };
 
 /// Sums that stay on the GPU as factors of later work, in numbered slots, so that a whole iteration is queued without the

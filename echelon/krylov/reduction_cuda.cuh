@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "echelon/base/absent_value.cuh"
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/base/fma.hpp"
 #include "echelon/krylov/device_vector_kernels.hpp"
@@ -132,7 +133,7 @@ static __global__ void __launch_bounds__(finish_threads)
   if (warp > 0) return;
   value = tree_of_lanes(of_warp[lane], (groups + warp_lanes - 1) / warp_lanes);
   if (lane > 0) return;
-  totals[blockIdx.x] = value;
+  totals[blockIdx.x] = published(value);
   if (kept) kept[blockIdx.x] = value;
 }
 

@@ -51,8 +51,8 @@ VectorOps::VectorOps(std::int64_t n, int columns, const Communicator& communicat
       gpu_(device.is_host() ? nullptr : std::make_unique<DeviceVectorWork>(n, columns_, device)) {}
 
 double VectorOps::gpu_sum() {
-  double total = gpu_->totals(1)[0];
-  communicator_.sum({&total, 1});
+  double total = 0;
+  gpu_sums(1, {&total, 1});
   return total;
 }
 
@@ -63,8 +63,9 @@ SumPair VectorOps::gpu_pair() {
 }
 
 void VectorOps::gpu_sums(int count, std::span<double> totals) {
-  std::ranges::copy(gpu_->totals(count), totals.begin());
-  communicator_.sum(totals.first(static_cast<std::size_t>(count)));
+  totals = totals.first(static_cast<std::size_t>(count));
+  gpu_->take_totals(totals);
+  communicator_.sum(totals);
 }
 
 template <class Work>
@@ -314,9 +315,9 @@ void VectorOps::combine(const Basis& basis, std::span<const double> y, V& u) {
 void VectorOps::gpu_combine(const Basis& basis, int count, V& u) {
   gpu_->clear(u.data());
   if (basis.single()) {
-    gpu_->run().basis.fp32.subtract(gpu_->at(), basis.fp32(count, 0, 0), negated_.data(), u.data());
+    gpu_->run().basis.fp32.subtract(gpu_->unread(), basis.fp32(count, 0, 0), negated_.data(), u.data());
   } else {
-    gpu_->run().basis.fp64.subtract(gpu_->at(), basis.fp64(count, 0, 0), negated_.data(), u.data());
+    gpu_->run().basis.fp64.subtract(gpu_->unread(), basis.fp64(count, 0, 0), negated_.data(), u.data());
   }
 }
 

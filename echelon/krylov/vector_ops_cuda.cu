@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of device_vector_kernels.hpp; what works on a basis is in basis_kernels_cuda.cu.
 // Bytes an element: dot 16, axpy 24, cg_update 48, cg_residual 24, cg_direction 24, with four steps of x 64.
+#include <algorithm>
+#include <atomic>
+
+#include "echelon/base/host_watch.cuh"
 #include "echelon/krylov/device_scalar_cuda.cuh"
 #include "echelon/krylov/map_cuda.cuh"
 #include "echelon/krylov/reduction_cuda.cuh"
@@ -262,14 +266,20 @@ double* allocate_totals(int device, std::int64_t count) {
   void* memory = nullptr;
   check_cuda(cudaHostAlloc(&memory, static_cast<std::size_t>(count) * sizeof(double), cudaHostAllocDefault),
              "cudaHostAlloc");
-  return static_cast<double*>(memory);
+  auto* totals = static_cast<double*>(memory);
+  std::fill_n(totals, count, absent_value());
+  return totals;
 }
 
 void release_totals(double* totals) { cudaFreeHost(totals); }
 
-void wait(int device) {
+void await_totals(int device, double* totals, std::span<double> to) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  check_cuda(cudaStreamSynchronize(nullptr), "the vector work");
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    const std::atomic_ref total(totals[k]);
+    watch_for([&] { return !absent_on_host(to[k] = total.load(std::memory_order_relaxed)); }, "totals of vector work");
+    total.store(absent_value(), std::memory_order_relaxed);
+  }
 }
 
 void* make_mark(int device) {
@@ -309,7 +319,7 @@ const DeviceVectorKernels* device_vector_kernels() {
                                          parts,
                                          allocate_totals,
                                          release_totals,
-                                         wait,
+                                         await_totals,
                                          make_mark,
                                          set_mark,
                                          await_mark,

@@ -151,9 +151,7 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
     return (groups == 1 || groups * plan.pieces <= plan.stages) &&
            groups * plan.warps + borders * plan.border_warps <= most_warps;
   };
-  plan.groups = wish.groups > 0                                                            ? wish.groups
-                : b == 2 || (b == 1 && (count <= 3 || count > 6 || triangle.reach_z == 1)) ? 3
-                                                                                           : 2;
+  plan.groups = wish.groups > 0 ? wish.groups : b > 1 || count <= 3 || count > 6 || triangle.reach_z == 1 ? 3 : 2;
   while (plan.groups > 2 && !fits(plan.groups, enough_border_groups)) --plan.groups;
   while (plan.groups > 1 && !fits(plan.groups, 1)) --plan.groups;
   plan.border_groups = wish.border_groups > 0 ? wish.border_groups : most_border_groups;

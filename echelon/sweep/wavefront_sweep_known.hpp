@@ -123,34 +123,34 @@ bool any_known(const Is& is) {
            is.template operator()<box27, 16, 4, 1, 3>();
   }
   if constexpr (B == 3) {
-    return is.template operator()<star7, 8, 8, 2, 2>() || is.template operator()<star13, 8, 8, 2, 2>() ||
-           is.template operator()<diamond13, 8, 8, 2, 2>() || is.template operator()<diamond25, 8, 4, 1, 2>() ||
-           is.template operator()<box27, 8, 4, 1, 2>();
+    return is.template operator()<star7, 8, 8, 2, 3>() || is.template operator()<star13, 8, 8, 2, 2>() ||
+           is.template operator()<diamond13, 8, 8, 2, 3>() || is.template operator()<diamond25, 8, 4, 1, 2>() ||
+           is.template operator()<box27, 8, 4, 1, 3>();
   }
   if constexpr (B == 4) {
     return is.template operator()<star7, 8, 8, 2, 2>() || is.template operator()<star13, 8, 4, 1, 2>() ||
-           is.template operator()<diamond13, 8, 4, 1, 2>() || is.template operator()<diamond25, 4, 4, 1, 2>() ||
-           is.template operator()<box27, 4, 4, 1, 2>();
+           is.template operator()<diamond13, 8, 4, 1, 3>() || is.template operator()<diamond25, 4, 4, 1, 3>() ||
+           is.template operator()<box27, 4, 4, 1, 3>();
   }
   if constexpr (B == 5) {
-    return is.template operator()<star7, 8, 4, 2, 2>() || is.template operator()<star13, 4, 4, 1, 2>() ||
-           is.template operator()<diamond13, 4, 4, 1, 2>() || is.template operator()<diamond25, 4, 4, 1, 2>() ||
-           is.template operator()<box27, 4, 4, 1, 2>();
+    return is.template operator()<star7, 8, 4, 2, 3>() || is.template operator()<star13, 4, 4, 1, 2>() ||
+           is.template operator()<diamond13, 4, 4, 1, 3>() || is.template operator()<diamond25, 4, 4, 1, 2>() ||
+           is.template operator()<box27, 4, 4, 1, 3>();
   }
   if constexpr (B == 6) {
     return is.template operator()<star7, 8, 4, 2, 2>() || is.template operator()<star13, 4, 4, 1, 2>() ||
-           is.template operator()<diamond13, 4, 4, 1, 2>() || is.template operator()<diamond25, 4, 2, 1, 2>() ||
-           is.template operator()<box27, 4, 2, 1, 2>();
+           is.template operator()<diamond13, 4, 4, 1, 3>() || is.template operator()<diamond25, 4, 2, 1, 3>() ||
+           is.template operator()<box27, 4, 2, 1, 3>();
   }
   if constexpr (B == 7) {
-    return is.template operator()<star7, 4, 4, 1, 2>() || is.template operator()<star13, 4, 2, 1, 2>() ||
-           is.template operator()<diamond13, 4, 2, 1, 2>() || is.template operator()<diamond25, 4, 2, 1, 2>() ||
-           is.template operator()<box27, 4, 2, 1, 2>();
+    return is.template operator()<star7, 4, 4, 1, 3>() || is.template operator()<star13, 4, 2, 1, 3>() ||
+           is.template operator()<diamond13, 4, 2, 1, 3>() || is.template operator()<diamond25, 4, 2, 1, 3>() ||
+           is.template operator()<box27, 4, 2, 1, 3>();
   }
   if constexpr (B == 8) {
-    return is.template operator()<star7, 4, 4, 1, 2>() || is.template operator()<star13, 4, 2, 1, 2>() ||
-           is.template operator()<diamond13, 4, 2, 1, 2>() || is.template operator()<diamond25, 4, 2, 1, 2>() ||
-           is.template operator()<box27, 4, 2, 1, 2>();
+    return is.template operator()<star7, 4, 4, 1, 2>() || is.template operator()<star13, 4, 2, 1, 3>() ||
+           is.template operator()<diamond13, 4, 2, 1, 3>() || is.template operator()<diamond25, 4, 2, 1, 3>() ||
+           is.template operator()<box27, 4, 2, 1, 3>();
   }
   return false;
 }

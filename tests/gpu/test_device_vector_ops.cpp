@@ -3,6 +3,7 @@
 // groups of the last tree, bases in FP64 and FP32 with more columns than one launch carries. Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -182,6 +183,47 @@ TEST_F(DeviceVectorOps, NormsOfHugeTinyAndNonfiniteVectors) {
     const double found = device.largest(x.to(gpu));
     EXPECT_EQ(std::isnan(found), std::isnan(bad));
     EXPECT_FALSE(std::isfinite(found));
+  }
+}
+
+TEST_F(DeviceVectorOps, ASumThatIsNotANumberComes) {
+  // Sums that have not come look like the first of these.
+  const Device gpu = Device::cuda();
+  for (const double bad : {std::bit_cast<double>(~std::uint64_t{0}), std::nan(""), -std::nan("")}) {
+    for (const std::int64_t n : {1, 5000}) {
+      V x = drawn(n, 1);
+      x[n - 1] = bad;
+      VectorOps device(n, 1, serial(), gpu);
+      const V on_gpu = x.to(gpu);
+      EXPECT_TRUE(std::isnan(device.dot(on_gpu, on_gpu))) << n;
+      EXPECT_TRUE(std::isnan(device.dot_and_square(on_gpu, on_gpu).second)) << n;
+    }
+  }
+}
+
+TEST_F(DeviceVectorOps, SumsBehindACombinationAreTheirOwn) {
+  // A combination is a subtraction whose sum nobody asks for.
+  const Device gpu = Device::cuda();
+  constexpr std::int64_t n = 3 * 4096 + 17;
+  constexpr int columns = 5;
+  for (const bool single : {false, true}) {
+    VectorOps host(n, columns), device(n, columns, serial(), gpu);
+    Basis basis(n, columns, single), on_gpu(n, columns, single, gpu);
+    for (int j = 0; j < columns; ++j) {
+      V w = drawn(n, j + 1), gw = w.to(gpu);
+      host.store(1, w, basis, j);
+      device.store(1, gw, on_gpu, j);
+    }
+    const V y = drawn(columns, 9), x = drawn(n, 10), gx = x.to(gpu);
+    for (int round = 0; round < 50; ++round) {
+      V u(n), gu(n, gpu);
+      host.combine(basis, y.span(), u);
+      device.combine(on_gpu, y.span(), gu);
+      ASSERT_EQ(device.dot(gx, gu), host.dot(x, u)) << round;
+      device.combine(on_gpu, y.span(), gu);
+      device.combine(on_gpu, y.span(), gu);
+      ASSERT_EQ(device.dot(gx, gx), host.dot(x, x)) << round;
+    }
   }
 }
 
