@@ -301,11 +301,7 @@ __global__ void __launch_bounds__(staged_row_threads, staged_row_blocks)
     for (unsigned looks = 1; !stopped && __any_sync(~0u, lane.is_open()); ++looks) {
       if (lane.advance()) begun = 0;
       if (looks % spins_between_looks != 0) continue;
-      if (begun == 0) begun = device::nanoseconds();
-      const bool late = device::nanoseconds() - begun > static_cast<unsigned long long>(v.patience);
-      const std::int32_t other = lane.waits_for();
-      if (late && other >= 0 && atomicCAS(&v.status->stuck_tile, 0, lane.number() + 1) == 0) v.status->stuck_level = other;
-      stopped = __any_sync(~0u, late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0);
+      look_at_clock(v, lane, begun, stopped);
     }
   }
   lane.report();
