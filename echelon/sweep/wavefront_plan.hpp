@@ -77,8 +77,8 @@ inline constexpr int plain_entries = 192, tile_reaches = 64;
 inline constexpr std::int64_t shared_bytes = 227 * 1024;
 inline constexpr int head_bytes = 896;  // barriers, the tile's number, the launch's epoch
 inline constexpr int run_head_bytes = 16;
-/// Of a block; the kernels are compiled for it, which leaves 96 registers each.
-inline constexpr int threads = 640;
+/// Of a block. The kernels for any triangle are compiled for so many, which leaves 96 registers to each.
+inline constexpr int threads = 640, registers = 65536;
 }  // namespace sweep_limits
 
 }  // namespace echelon

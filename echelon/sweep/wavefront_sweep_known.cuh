@@ -16,7 +16,8 @@ __device__ __forceinline__ int kept(int value) {
   return result;
 }
 
-constexpr int coefficient_bytes_in_registers = 208;  // of 96 registers, without spilling much
+/// Registers of a lane that coefficients may not take. With 44 most of U's kernels spilled (up to 1.2 times as slow).
+constexpr int registers_beside = 64;
 
 template <class K, bool Lower, class V, class S>
 __device__ __forceinline__ void sweep_known_lines(const WavefrontSweepView& v, const OwnTile& own, int warp, int lane) {
@@ -24,7 +25,9 @@ __device__ __forceinline__ void sweep_known_lines(const WavefrontSweepView& v, c
   constexpr int vb = static_cast<int>(sizeof(V)), sb = static_cast<int>(sizeof(S)), lines_a_warp = warp_size / B;
   // Coefficients that registers hold while the last level is waited for: as many of the last entries as fit. Those before
   // come from the stage: two levels old before the wait, others after it.
-  constexpr int fit = coefficient_bytes_in_registers / (B * M * sb), held = fit < NE ? fit : NE, held_from = NE - held;
+  constexpr int entry_bytes = B * M * sb, room_bytes = 4 * (K::registers - registers_beside);
+  constexpr int fit = room_bytes / entry_bytes - (Lower ? 0 : 1), held = fit < NE ? fit : NE, held_from = NE - held;
+  static_assert(held > 0);
   constexpr bool stage_is_free = held_from <= K::early;  // before the wait
   const int group = warp / K::warps, member = warp % K::warps, row = B == 1 ? 0 : lane % B;
   const int nx = kept(v.vector.front.nx), stages = kept(v.plan.stages), stage_bytes = kept(v.plan.stage_bytes);
@@ -216,8 +219,7 @@ __device__ __forceinline__ void sweep_known_lines(const WavefrontSweepView& v, c
 }
 
 template <class K, bool Lower, class V, class S>
-__global__ void __launch_bounds__(sweep_limits::threads, 1)
-    known_sweep_kernel(const __grid_constant__ WavefrontSweepView v) {
+__global__ void __launch_bounds__(K::threads, 1) known_sweep_kernel(const __grid_constant__ WavefrontSweepView v) {
   extern __shared__ __align__(128) unsigned char memory[];
   const int warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
   constexpr int computing = K::warps * K::groups;

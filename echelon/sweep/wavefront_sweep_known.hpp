@@ -86,6 +86,14 @@ struct KnownSweep {
   static constexpr int width = TileY + reach_y, point_bytes = Block * static_cast<int>(sizeof(V));
   static constexpr int plane_bytes = (TileZ + reach_z) * width * point_bytes;
 
+  /// Threads of a block at most, and what registers that leaves to each.
+  static constexpr int border_warps = (((TileZ + reach_z) * width - TileY * TileZ) * Block + 31) / 32;
+  static constexpr int copiers = Block == 1 ? 2 : 1;
+  static constexpr int border_groups =
+      std::clamp((sweep_limits::threads / 32 - copiers - groups * warps) / border_warps, 1, Block == 1 ? 5 : 3);
+  static constexpr int threads = 32 * (groups * warps + copiers + border_groups * border_warps);
+  static constexpr int registers = sweep_limits::registers / threads / 8 * 8;
+
   ECHELON_FN static constexpr int at(int q) {
     constexpr auto near = Near;
     return -(near.entry[q].dz * width + near.entry[q].dy) * point_bytes;
@@ -101,7 +109,7 @@ struct KnownSweep {
     bool same = v.dof == block && v.count == entries && shape.y == tile_y && shape.z == tile_z && v.reach_y == reach_y &&
                 v.reach_z == reach_z && v.deepest == deepest && v.early == early && v.corner == Near.corner() &&
                 p.lines_a_thread == lines_a_thread && p.groups == groups && p.warps == warps && p.history == history &&
-                p.plane_bytes == plane_bytes && p.pieces == 1 && p.border_warps > 0;
+                p.plane_bytes == plane_bytes && p.pieces == 1 && p.border_warps > 0 && p.threads <= threads;
     for (int q = 0; q < entries && same; ++q) same = v.place[q].at == at(q) && v.place[q].behind == behind(q);
     return same;
   }

@@ -28,10 +28,10 @@ template <int B>
 SweepKernel known_block_kernel(const WavefrontSweepView& v, int vector_bytes, Stored stored) {
   if (vector_bytes == 8 && stored == Stored::fp64) return known_kernel<B, double, double>(v);
   if (vector_bytes == 8 && stored == Stored::fp32) return known_kernel<B, double, float>(v);
+  if (vector_bytes == 8 && stored == Stored::bf16) return known_kernel<B, double, __nv_bfloat16>(v);
+  if (vector_bytes == 8 && stored == Stored::fp16) return known_kernel<B, double, __half>(v);
   if constexpr (B == 1) {
     if (vector_bytes == 4) return known_kernel<B, float, float>(v);
-    if (stored == Stored::bf16) return known_kernel<B, double, __nv_bfloat16>(v);
-    if (stored == Stored::fp16) return known_kernel<B, double, __half>(v);
   }
   return nullptr;
 }

@@ -103,7 +103,7 @@ TEST(WavefrontPlan, NamedStencilsHaveKernelsOfTheirOwn) {
       for (const std::int64_t side : {64, 512}) {
         const Grid grid{64, side, side};
         for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
-          for (const int stored : {8, 4}) {
+          for (const int stored : {8, 4, 2}) {
             const TileShape tile = sweep_tile_shape(grid, stencil, dof);
             const SweepTriangle t = triangle_of(grid, stencil, triangle);
             const SweepPlan plan = sweep_plan(t, tile, {dof, 8, stored});
