@@ -12,9 +12,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -26,9 +28,13 @@ struct Event {
   std::string name;
 };
 
-std::mutex guard;
-std::vector<Event> events;
-std::size_t lost = 0;
+/// Never freed: CUPTI may bring its last records when other objects are gone.
+struct Trace {
+  std::mutex guard;
+  std::vector<Event> events;
+  std::size_t lost = 0, without_times = 0;
+};
+Trace& trace = *new Trace;
 
 /// A kernel's name without namespaces, arguments and template parameters.
 std::string short_name(const char* mangled) {
@@ -63,6 +69,14 @@ std::string direction(int kind) {
   }
 }
 
+void add(Event event) {
+  if (event.start == 0 || event.end == 0) {
+    ++trace.without_times;
+  } else {
+    trace.events.push_back(std::move(event));
+  }
+}
+
 void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
   *size = std::size_t{8} << 20;
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(ACTIVITY_RECORD_ALIGNMENT, *size));
@@ -70,23 +84,23 @@ void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* size, std::size_t* r
 }
 
 void CUPTIAPI completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t valid) {
-  const std::lock_guard lock(guard);
+  const std::lock_guard lock(trace.guard);
   CUpti_Activity* record = nullptr;
   while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
     switch (record->kind) {
       case CUPTI_ACTIVITY_KIND_MEMCPY: {
         const auto& copy = *reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
-        events.push_back({copy.start, copy.end, false, copy.bytes, direction(copy.copyKind)});
+        add({copy.start, copy.end, false, copy.bytes, direction(copy.copyKind)});
         break;
       }
       case CUPTI_ACTIVITY_KIND_MEMSET: {
         const auto& clearing = *reinterpret_cast<const CUpti_ActivityMemset4*>(record);
-        events.push_back({clearing.start, clearing.end, false, clearing.bytes, "clearing on the GPU"});
+        add({clearing.start, clearing.end, false, clearing.bytes, "clearing on the GPU"});
         break;
       }
       case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
         const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel10*>(record);
-        events.push_back({kernel.start, kernel.end, true, 0, kernel.name ? short_name(kernel.name) : "?"});
+        add({kernel.start, kernel.end, true, 0, kernel.name ? short_name(kernel.name) : "?"});
         break;
       }
       default: break;
@@ -94,23 +108,23 @@ void CUPTIAPI completed(CUcontext context, std::uint32_t stream, std::uint8_t* b
   }
   std::free(buffer);
   std::size_t dropped = 0;
-  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) lost += dropped;
+  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) trace.lost += dropped;
 }
 
 using Chosen = std::vector<const Event*>;
 
 void print_copies(const char* title, const Chosen& chosen) {
-  std::map<std::pair<std::string, std::uint64_t>, long> kinds;
+  std::map<std::pair<std::uint64_t, std::string>, long, std::greater<>> kinds;  // the largest first
   for (const Event* e : chosen) {
-    if (!e->kernel) ++kinds[{e->name, e->bytes}];
+    if (!e->kernel) ++kinds[{e->bytes, e->name}];
   }
   std::fprintf(stderr, "%s:%s\n", title, kinds.empty() ? " none" : "");
   constexpr std::size_t most = 12;
   std::size_t printed = 0;
   for (const auto& [what, count] : kinds) {
     if (++printed <= most) {
-      std::fprintf(stderr, "  %8ld of %12llu bytes  %s\n", count, static_cast<unsigned long long>(what.second),
-                   what.first.c_str());
+      std::fprintf(stderr, "  %8ld of %12llu bytes  %s\n", count, static_cast<unsigned long long>(what.first),
+                   what.second.c_str());
     }
   }
   if (printed > most) std::fprintf(stderr, "  and %zu other sizes\n", printed - most);
@@ -185,7 +199,11 @@ void print_pauses(const std::vector<Pause>& pauses) {
 
 void report() {
   cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  const std::lock_guard lock(guard);
+  const std::lock_guard lock(trace.guard);
+  std::vector<Event>& events = trace.events;
+  if (trace.lost + trace.without_times > 0) {
+    std::fprintf(stderr, "cuda_trace: %zu events were lost, %zu have no times\n", trace.lost, trace.without_times);
+  }
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.start < b.start; });
   const char* given = std::getenv("CUDA_TRACE_LOOP");
   const std::string marker = given ? given : "sweep_kernel";
@@ -224,14 +242,16 @@ void report() {
                    1e-3 * static_cast<double>(events[i].end - events[i].start), events[i].name.c_str());
     }
   }
-  if (lost > 0) std::fprintf(stderr, "cuda_trace: %zu events were lost\n", lost);
 }
 
 }  // namespace
 
 /// Called by the driver when it starts.
 extern "C" int InitializeInjection() {
-  if (cuptiActivityRegisterCallbacks(requested, completed) != CUPTI_SUCCESS) return 0;
+  if (cuptiActivityRegisterCallbacks(requested, completed) != CUPTI_SUCCESS) {
+    std::fprintf(stderr, "cuda_trace: CUPTI takes no callbacks\n");
+    return 0;
+  }
   for (const CUpti_ActivityKind kind :
        {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL}) {
     if (cuptiActivityEnable(kind) != CUPTI_SUCCESS) {

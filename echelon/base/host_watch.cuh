@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include "echelon/base/cuda_check.cuh"
 #include "echelon/base/error.hpp"
@@ -25,6 +26,7 @@ void watch_for(const There& there, const char* what) {
     const cudaError_t state = cudaStreamQuery(nullptr);
     if (state == cudaErrorNotReady) {
       static_cast<void>(cudaGetLastError());  // remembers that answer, which is none
+      std::this_thread::yield();
       asked = clock::now();
       continue;
     }

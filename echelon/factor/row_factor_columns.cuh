@@ -138,7 +138,7 @@ class ColumnRow {
 
   /// The row that the next step needs, told by one lane; −1 by the others.
   __device__ std::int32_t waits_for() const { return open_ && e_ == t_ ? column_ : -1; }
-  __device__ std::int32_t row() const { return i_; }
+  __device__ std::int32_t number() const { return i_; }
 
  private:
   static constexpr int bb = B * B;
@@ -383,12 +383,7 @@ __global__ void __launch_bounds__(column_row_threads, Blocks)
       if (progress == Row::Progress::ended || progress == Row::Progress::judge) break;
       if (progress == Row::Progress::some) begun = 0;
       if (looks % spins_between_looks != 0) continue;
-      if (begun == 0) begun = device::nanoseconds();
-      const bool late = device::nanoseconds() - begun > static_cast<unsigned long long>(v.patience);
-      if (late && row.waits_for() >= 0 && atomicCAS(&v.status->stuck_tile, 0, row.row() + 1) == 0) {
-        v.status->stuck_level = row.waits_for();
-      }
-      stopped = __any_sync(~0u, late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0);
+      stopped = waits_in_vain(v, row, begun);
     }
     if (progress == Row::Progress::judge) row.judge();
     again = __any_sync(~0u, row.is_open());

@@ -74,14 +74,14 @@ __device__ __forceinline__ void note_change(FactorStatus* status, double change)
   if (change > __longlong_as_double(static_cast<long long>(seen))) raise(&status->change, change);
 }
 
-/// Whether rows that wait since `begun`, or from now on, do so in vain, or others have given up. All lanes.
+/// Whether a lane's row waits in vain, since `begun` or, where that is 0, from now on, or others have given up. All lanes.
 template <class Lane>
-__device__ __forceinline__ void look_at_clock(const RowFactorView& v, const Lane& lane, unsigned long long& begun, bool& stopped) {
+__device__ __forceinline__ bool waits_in_vain(const RowFactorView& v, const Lane& lane, unsigned long long& begun) {
   if (begun == 0) begun = device::nanoseconds();
   const bool late = device::nanoseconds() - begun > static_cast<unsigned long long>(v.patience);
   const std::int32_t other = lane.waits_for();
   if (late && other >= 0 && atomicCAS(&v.status->stuck_tile, 0, lane.number() + 1) == 0) v.status->stuck_level = other;
-  stopped = __any_sync(~0u, late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0);
+  return __any_sync(~0u, late || *static_cast<volatile int*>(&v.status->stuck_tile) != 0);
 }
 
 /// The row that a warp works on: w and its columns, the lower part first, then the diagonal, then the upper part.

@@ -301,7 +301,7 @@ __global__ void __launch_bounds__(staged_row_threads, staged_row_blocks)
     for (unsigned looks = 1; !stopped && __any_sync(~0u, lane.is_open()); ++looks) {
       if (lane.advance()) begun = 0;
       if (looks % spins_between_looks != 0) continue;
-      look_at_clock(v, lane, begun, stopped);
+      stopped = waits_in_vain(v, lane, begun);
     }
   }
   lane.report();

@@ -17,7 +17,8 @@ class DeviceVectorWork {
   DeviceVectorWork(std::int64_t n, int sums, Device device);
 
   const DeviceVectorKernels& run() const { return kernels_; }
-  /// For a reduction whose totals are then taken, all of them, before the next one is queued.
+  /// For a reduction whose totals are then taken, all of them, before the next one is queued. What has thrown in between is
+  /// not used again.
   const DeviceSums& at() const { return at_; }
   /// For one sum that nobody asks for.
   const DeviceSums& unread() const { return unread_; }

@@ -133,7 +133,7 @@ static __global__ void __launch_bounds__(finish_threads)
   if (warp > 0) return;
   value = tree_of_lanes(of_warp[lane], (groups + warp_lanes - 1) / warp_lanes);
   if (lane > 0) return;
-  totals[blockIdx.x] = published(value);
+  *static_cast<volatile double*>(totals + blockIdx.x) = published(value);
   if (kept) kept[blockIdx.x] = value;
 }
 

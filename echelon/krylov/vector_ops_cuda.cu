@@ -277,7 +277,7 @@ void await_totals(int device, double* totals, std::span<double> to) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   for (std::size_t k = 0; k < to.size(); ++k) {
     const std::atomic_ref total(totals[k]);
-    watch_for([&] { return !absent_on_host(to[k] = total.load(std::memory_order_relaxed)); }, "totals of vector work");
+    watch_for([&] { return !absent_on_host(to[k] = total.load(std::memory_order_acquire)); }, "totals of vector work");
     total.store(absent_value(), std::memory_order_relaxed);
   }
 }

@@ -16,8 +16,8 @@ __device__ __forceinline__ int kept(int value) {
   return result;
 }
 
-/// Registers of a lane that coefficients may not take. With 44 most of U's kernels spilled (up to 1.2 times as slow).
-constexpr int registers_beside = 64;
+/// Registers of a lane that coefficients should leave. With fewer many of U's kernels spilled, up to 1.2 times as slow.
+constexpr int registers_beside = 56;
 
 template <class K, bool Lower, class V, class S>
 __device__ __forceinline__ void sweep_known_lines(const WavefrontSweepView& v, const OwnTile& own, int warp, int lane) {
@@ -25,9 +25,9 @@ __device__ __forceinline__ void sweep_known_lines(const WavefrontSweepView& v, c
   constexpr int vb = static_cast<int>(sizeof(V)), sb = static_cast<int>(sizeof(S)), lines_a_warp = warp_size / B;
   // Coefficients that registers hold while the last level is waited for: as many of the last entries as fit. Those before
   // come from the stage: two levels old before the wait, others after it.
-  constexpr int entry_bytes = B * M * sb, room_bytes = 4 * (K::registers - registers_beside);
-  constexpr int fit = room_bytes / entry_bytes - (Lower ? 0 : 1), held = fit < NE ? fit : NE, held_from = NE - held;
-  static_assert(held > 0);
+  constexpr int registers_an_entry = B * M * (sb > 4 ? 2 : 1);
+  constexpr int fit = (K::registers - registers_beside) / registers_an_entry - (Lower ? 0 : 1);
+  constexpr int held = fit < 1 ? 1 : fit < NE ? fit : NE, held_from = NE - held;
   constexpr bool stage_is_free = held_from <= K::early;  // before the wait
   const int group = warp / K::warps, member = warp % K::warps, row = B == 1 ? 0 : lane % B;
   const int nx = kept(v.vector.front.nx), stages = kept(v.plan.stages), stage_bytes = kept(v.plan.stage_bytes);

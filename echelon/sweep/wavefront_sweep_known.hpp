@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Triangles of one unknown a point that a sweep's kernel knows when it is compiled, with everything that sweep_plan decides
+// Triangles that a sweep's kernel knows when it is compiled, with everything that sweep_plan decides
 // for them: a level's cost is its instructions, four cycles each, and most of those find out what never changes. Which of
 // them a view is, is found from its numbers.
 #pragma once
@@ -86,13 +86,13 @@ struct KnownSweep {
   static constexpr int width = TileY + reach_y, point_bytes = Block * static_cast<int>(sizeof(V));
   static constexpr int plane_bytes = (TileZ + reach_z) * width * point_bytes;
 
-  /// Threads of a block at most, and what registers that leaves to each.
+  /// Threads of a block at most, and what registers that leaves to each, which are granted by four warps.
   static constexpr int border_warps = (((TileZ + reach_z) * width - TileY * TileZ) * Block + 31) / 32;
   static constexpr int copiers = Block == 1 ? 2 : 1;
-  static constexpr int border_groups =
-      std::clamp((sweep_limits::threads / 32 - copiers - groups * warps) / border_warps, 1, Block == 1 ? 5 : 3);
+  static constexpr int border_groups = std::clamp((sweep_limits::threads / 32 - copiers - groups * warps) / border_warps, 1,
+                                                  std::min(Block == 1 ? 5 : 3, history));
   static constexpr int threads = 32 * (groups * warps + copiers + border_groups * border_warps);
-  static constexpr int registers = sweep_limits::registers / threads / 8 * 8;
+  static constexpr int registers = sweep_limits::registers / ((threads + 127) / 128 * 128) / 8 * 8;
 
   ECHELON_FN static constexpr int at(int q) {
     constexpr auto near = Near;

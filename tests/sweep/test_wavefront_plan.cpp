@@ -89,7 +89,9 @@ WavefrontSweepView view_of(const SweepTriangle& t, TileShape tile, int dof, cons
 template <int B>
 bool is_known(const WavefrontSweepView& v) {
   return any_known<B>([&]<const auto & Near, int TileY, int TileZ, int LinesAThread, int Groups>() {
-    return KnownSweep<Near, B, TileY, TileZ, LinesAThread, Groups, double>::fits(v);
+    using Known = KnownSweep<Near, B, TileY, TileZ, LinesAThread, Groups, double>;
+    EXPECT_TRUE(!Known::fits(v) || v.plan.threads == Known::threads) << v.plan.threads << " of " << Known::threads;
+    return Known::fits(v);
   });
 }
 
