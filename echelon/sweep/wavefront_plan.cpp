@@ -154,6 +154,7 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
   plan.groups = wish.groups > 0 ? wish.groups : b > 1 || count <= 3 || count > 6 || triangle.reach_z == 1 ? 3 : 2;
   while (plan.groups > 2 && !fits(plan.groups, enough_border_groups)) --plan.groups;
   while (plan.groups > 1 && !fits(plan.groups, 1)) --plan.groups;
+  while (!copiers_can_tell(plan.copiers, plan.groups, plan.pieces, plan.stages)) --plan.copiers;
   plan.border_groups = wish.border_groups > 0 ? wish.border_groups : most_border_groups;
   while (plan.border_groups > 1 && !fits(plan.groups, plan.border_groups)) --plan.border_groups;
   if (wish.poll_sleep > 0) plan.poll_sleep = wish.poll_sleep;

@@ -59,6 +59,13 @@ struct SweepBlock {
   std::int64_t shared_bytes = 0;
 };
 
+/// Whether so many copying warps, which take the levels in turn, can tell an empty stage from one that was not even read the
+/// time before: a barrier says only whether an even or an odd number of its phases is over. Either a stage is always filled
+/// by the same warp, which has seen all its phases, or the ring is so long that what a warp waited for last lets it know.
+constexpr bool copiers_can_tell(int copiers, int groups, int pieces, int stages) {
+  return stages % (copiers * pieces) == 0 || copiers == 1 || stages >= (copiers + groups) * pieces;
+}
+
 struct SweepPlan : SweepBlock {
   bool pipelined = false;  // false: no room, or a shape without such a kernel; the plain kernel runs
   std::string why_not;

@@ -181,6 +181,7 @@ TEST(WavefrontPlan, WhatRunsKeepsTheRules) {
     EXPECT_LE(plan.border_groups, plan.history);
     EXPECT_TRUE(plan.groups == 1 || plan.groups * plan.pieces <= plan.stages);
     EXPECT_TRUE(plan.copiers == 1 || plan.copiers * plan.pieces <= plan.stages);
+    EXPECT_TRUE(copiers_can_tell(plan.copiers, plan.groups, plan.pieces, plan.stages));
     EXPECT_GE(plan.warps * plan.lines_a_thread * (32 / dof), tile.y * tile.z);
     EXPECT_GE(plan.border_warps * 32, ((tile.z + t.reach_z) * (tile.y + t.reach_y) - tile.y * tile.z) * dof);
     EXPECT_EQ(plan.threads, 32 * (plan.groups * plan.warps + plan.copiers + plan.border_groups * plan.border_warps));
