@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ring of a sweeping block, played on the host: copying and computing warps as actors that a random scheduler moves, and
-// barriers that know only whether an even or an odd number of their phases is over, as the GPU's do. What the plan allows
-// never fills a stage that is still read; what it forbids does.
+// A sweeping block, played on the host: warps that copy, compute and fetch borders as actors that a random scheduler moves,
+// and barriers that know only whether an even or an odd number of their phases is over, as the GPU's do. By the rules of the
+// plan no stage is filled while it is read, and no level of the history is missing or overwritten when it is read; where a
+// rule is broken it goes wrong.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <random>
 #include <vector>
 
@@ -12,154 +14,251 @@
 namespace echelon {
 namespace {
 
-struct Ring {
-  int copiers, groups, pieces, stages, warps, levels;
-  bool early;  // a group waits for the level two before its own before it lets go of a stage
+struct Block {
+  int copiers, groups, pieces, stages;
+  int warps, border_groups, border_warps;
+  int deepest, history;
+  bool early;  // levels two old are waited for before a stage is let go, not behind it
+  int levels = 40;
 };
 
-/// As warp_barrier.cuh has it: waiting for a phase looks at its parity.
+/// As in warp_barrier.cuh: waiting for a phase looks at its parity.
 struct Barrier {
   int expected = 1, arrived = 0;
   long over = 0;
   void arrive() {
-    if (++arrived == expected) {
-      arrived = 0;
-      ++over;
-    }
+    if (++arrived < expected) return;
+    arrived = 0;
+    ++over;
   }
-  bool passes(unsigned parity) const { return (static_cast<unsigned long>(over) & 1) != parity; }
+  bool passes(int parity) const { return (over & 1) != parity; }
+};
+
+/// What a place of shared memory holds: a piece or a level, and by how many warps it was written and read.
+struct Place {
+  long holds = -1000;
+  int written = 0, read = 0;
+  bool has(long what, int by) const { return holds == what && written == by; }
+  void write(long what) {
+    if (holds != what) *this = {what, 0, 0};
+    ++written;
+  }
 };
 
 class Played {
  public:
-  Played(const Ring& ring, std::uint64_t seed)
-      : ring_(ring),
+  Played(const Block& block, std::uint64_t seed)
+      : b_(block),
+        log_history_(std::countr_zero(static_cast<unsigned>(block.history))),
         random_(seed),
-        full_(static_cast<std::size_t>(ring.stages)),
-        empty_(static_cast<std::size_t>(ring.stages)),
-        holds_(static_cast<std::size_t>(ring.stages), -1),
-        released_(static_cast<std::size_t>(ring.levels * ring.pieces), 0),
-        done_(static_cast<std::size_t>(ring.levels), 0) {
-    for (Barrier& barrier : empty_) barrier.expected = ring.warps;
-    for (int c = 0; c < ring.copiers; ++c) copiers_.push_back({c, 0});
-    for (int g = 0; g < ring.groups; ++g) {
-      for (int w = 0; w < ring.warps; ++w) computing_.push_back({g, 0, Step::stage});
+        full_(at(block.stages)),
+        empty_(at(block.stages)),
+        done_(at(block.history)),
+        border_(at(block.history)),
+        stage_(at(block.stages)),
+        own_(at(block.history)),
+        beside_(at(block.history)) {
+    for (Barrier& barrier : empty_) barrier.expected = b_.warps;
+    for (Barrier& barrier : done_) barrier.expected = b_.warps;
+    for (Barrier& barrier : border_) barrier.expected = b_.border_warps;
+    for (int c = 0; c < b_.copiers; ++c) actors_.push_back({Role::copier, Step::begin, c});
+    for (int g = 0; g < b_.groups; ++g) {
+      for (int w = 0; w < b_.warps; ++w) actors_.push_back({Role::computing, Step::begin, g, 0, g < 2 ? -b_.deepest : 0});
+    }
+    for (int g = 0; g < b_.border_groups; ++g) {
+      for (int w = 0; w < b_.border_warps; ++w) actors_.push_back({Role::border, Step::begin, g - b_.deepest});
     }
   }
 
-  /// False when a stage was filled before all had read it, or read with another piece in it, or nobody could go on.
+  /// False when something was read that was not there, or written over, or nobody could go on.
   bool run() {
-    const auto actors = copiers_.size() + computing_.size();
-    std::vector<int> haste(actors);
+    std::vector<unsigned> haste(actors_.size());
     int idle = 0;
     for (long turn = 0; !ended(); ++turn) {
       // For a while some are much slower than others.
       if (turn % 64 == 0) {
-        for (int& h : haste) h = random_() % 3 == 0 ? 1 : 20;
+        for (unsigned& h : haste) h = random_() % 3 == 0 ? 1 : 20;
       }
-      const std::size_t a = random_() % actors;
-      if (static_cast<int>(random_() % 20) >= haste[a]) continue;
-      const bool moved = a < copiers_.size() ? copy(copiers_[a]) : compute(computing_[a - copiers_.size()]);
+      const std::size_t a = random_() % actors_.size();
+      if (random_() % 20 >= haste[a]) continue;
+      const bool moved = move(actors_[a]);
       if (wrong_) return false;
       idle = moved ? 0 : idle + 1;
-      if (idle > 100000) return false;
+      if (idle > 20000) return false;
     }
     return true;
   }
 
  private:
-  enum class Step { stage, release, finish };
-  struct Copier {
-    int level, piece;
-  };
-  struct Warp {
-    int level, piece;
-    Step at;
+  enum class Role { copier, computing, border };
+  enum class Step { begin, stage, release, wait, read, end };
+  struct Actor {
+    Role role;
+    Step step;
+    int level, piece = 0, before = 0;
   };
 
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  std::size_t slot(int level) const { return at(level & (b_.history - 1)); }
   bool ended() const {
-    for (const Warp& w : computing_) {
-      if (w.level < ring_.levels) return false;
-    }
-    return true;
-  }
-  std::size_t number(int level, int piece) const { return static_cast<std::size_t>(level * ring_.pieces + piece); }
-  bool is_done(int level) const { return level < 0 || done_[static_cast<std::size_t>(level)] == ring_.warps; }
-
-  bool copy(Copier& c) {
-    if (c.level >= ring_.levels) return false;
-    const std::size_t n = number(c.level, c.piece), stages = static_cast<std::size_t>(ring_.stages), slot = n % stages;
-    if (!empty_[slot].passes(static_cast<unsigned>((n / stages) & 1) ^ 1)) return false;
-    wrong_ = n >= stages && (holds_[slot] != static_cast<long>(n - stages) || released_[n - stages] != ring_.warps);
-    holds_[slot] = static_cast<long>(n);
-    full_[slot].arrive();
-    if (++c.piece == ring_.pieces) {
-      c.piece = 0;
-      c.level += ring_.copiers;
+    for (const Actor& a : actors_) {
+      if (a.role == Role::computing && a.level < b_.levels) return false;
     }
     return true;
   }
 
-  bool compute(Warp& w) {
-    if (w.level >= ring_.levels) return false;
-    const std::size_t n = number(w.level, w.piece), stages = static_cast<std::size_t>(ring_.stages), slot = n % stages;
-    switch (w.at) {
+  bool move(Actor& a) {
+    switch (a.role) {
+      case Role::copier: return a.level < b_.levels && copy(a);
+      case Role::computing: return a.level < b_.levels && compute(a);
+      case Role::border: return a.level < b_.levels - 1 && fetch(a);
+    }
+    return false;
+  }
+
+  bool copy(Actor& a) {
+    const int n = a.level * b_.pieces + a.piece, turn = n / b_.stages;
+    const std::size_t s = at(n % b_.stages);
+    if (!empty_[s].passes((turn & 1) ^ 1)) return false;
+    wrong_ = turn > 0 && (stage_[s].holds != n - b_.stages || stage_[s].read != b_.warps);
+    stage_[s].write(n);
+    full_[s].arrive();
+    if (++a.piece == b_.pieces) {
+      a.piece = 0;
+      a.level += b_.copiers;
+    }
+    return true;
+  }
+
+  /// Step q of the tile and of its borders.
+  bool passes(int q) const {
+    if (q < 0) return true;
+    return border_[slot(q)].passes(((q + b_.deepest) >> log_history_) & 1) && done_[slot(q)].passes((q >> log_history_) & 1);
+  }
+  /// Levels from `nearest` to the deepest behind are there.
+  bool can_read(int level, int nearest) const {
+    for (int q = level - b_.deepest; q <= level - nearest; ++q) {
+      if (q >= 0 && !own_[slot(q)].has(q, b_.warps)) return false;
+      if (!beside_[slot(q)].has(q, b_.border_warps)) return false;
+    }
+    return true;
+  }
+
+  bool compute(Actor& a) {
+    const int n = a.level * b_.pieces + a.piece;
+    const std::size_t s = at(n % b_.stages);
+    switch (a.step) {
+      case Step::begin:  // the first groups ask for the borders of the levels before the first
+        if (a.before == 0) {
+          a.step = Step::stage;
+        } else if (border_[slot(a.before)].passes(0)) {
+          ++a.before;
+        } else {
+          return false;
+        }
+        return true;
       case Step::stage:
-        if (!full_[slot].passes(static_cast<unsigned>(n / stages) & 1)) return false;
-        wrong_ = holds_[slot] != static_cast<long>(n);
-        w.at = Step::release;
+        if (!full_[s].passes((n / b_.stages) & 1)) return false;
+        wrong_ = !stage_[s].has(n, 1);
+        a.step = Step::release;
         return true;
       case Step::release:
-        if (ring_.early && !is_done(w.level - 2)) return false;
-        wrong_ = holds_[slot] != static_cast<long>(n);
-        ++released_[n];
-        empty_[slot].arrive();
-        w.at = ++w.piece == ring_.pieces ? Step::finish : Step::stage;
+        if (b_.early && !passes(a.level - 2)) return false;
+        wrong_ = !stage_[s].has(n, 1) || (b_.early && b_.deepest > 1 && !can_read(a.level, 2));
+        ++stage_[s].read;
+        empty_[s].arrive();
+        a.step = ++a.piece == b_.pieces ? Step::wait : Step::stage;
         return true;
-      case Step::finish:
-        if (!is_done(w.level - 1)) return false;
-        ++done_[static_cast<std::size_t>(w.level)];
-        w = {w.level + ring_.groups, 0, Step::stage};
+      case Step::wait:
+        if (!passes(a.level - 2) || !passes(a.level - 1)) return false;
+        wrong_ = !can_read(a.level, 1);
+        a.step = Step::read;
+        return true;
+      case Step::read:
+        wrong_ = !can_read(a.level, 1);
+        own_[slot(a.level)].write(a.level);
+        a.step = Step::end;
+        return true;
+      case Step::end:
+        done_[slot(a.level)].arrive();
+        a = {Role::computing, Step::stage, a.level + b_.groups};
         return true;
     }
     return false;
   }
 
-  Ring ring_;
+  bool fetch(Actor& a) {
+    if (a.step == Step::begin) {
+      const int last = a.level - b_.history + b_.deepest + 1;
+      if (last >= 0 && !done_[slot(last)].passes((last >> log_history_) & 1)) return false;
+      beside_[slot(a.level)].write(a.level);
+      a.step = Step::end;
+    } else {
+      border_[slot(a.level)].arrive();
+      a = {Role::border, Step::begin, a.level + b_.border_groups};
+    }
+    return true;
+  }
+
+  Block b_;
+  int log_history_;
   std::mt19937_64 random_;
-  std::vector<Barrier> full_, empty_;
-  std::vector<long> holds_;    // the piece that is in a stage
-  std::vector<int> released_;  // by how many warps
-  std::vector<int> done_;      // by how many warps
-  std::vector<Copier> copiers_;
-  std::vector<Warp> computing_;
+  std::vector<Barrier> full_, empty_, done_, border_;
+  std::vector<Place> stage_, own_, beside_;  // beside: the borders of a level
+  std::vector<Actor> actors_;
   bool wrong_ = false;
 };
 
-TEST(WavefrontRing, WhatThePlanAllowsIsNeverFilledTooEarly) {
+int times_wrong(const Block& block, int times) {
+  int wrong = 0;
+  for (int seed = 0; seed < times; ++seed) wrong += !Played(block, static_cast<std::uint64_t>(seed)).run();
+  return wrong;
+}
+
+/// The rules that WavefrontPlan.WhatRunsKeepsTheRules asks of every plan.
+bool keeps_the_rules(const Block& b) {
+  return b.history >= b.deepest + 2 && b.groups <= b.history && b.border_groups <= b.history &&
+         (b.groups == 1 || b.groups * b.pieces <= b.stages) && (b.copiers == 1 || b.copiers * b.pieces <= b.stages) &&
+         copiers_can_tell(b.copiers, b.groups, b.pieces, b.stages);
+}
+
+TEST(WavefrontRing, ByTheRulesNothingGoesWrong) {
   std::mt19937_64 random(5);
   const auto upto = [&](int most) { return 1 + static_cast<int>(random() % static_cast<unsigned>(most)); };
   int played = 0, tight = 0;
-  while (played < 3000) {
-    const Ring ring{upto(3), upto(4), upto(3), upto(16), upto(2), 40, random() % 2 == 0};
-    if (ring.stages < 2 || ring.groups * ring.pieces > ring.stages || ring.copiers * ring.pieces > ring.stages) continue;
-    if (!copiers_can_tell(ring.copiers, ring.groups, ring.pieces, ring.stages)) continue;
+  while (played < 2000) {
+    Block block{upto(3), upto(4), upto(3), 1 + upto(15), upto(2), upto(5), upto(2), upto(7), 0, random() % 2 == 0};
+    block.history = static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(block.deepest + 2, 4))));
+    if (!keeps_the_rules(block)) continue;
     ++played;
-    tight += ring.copiers > 1 && ring.stages % (ring.copiers * ring.pieces) != 0 &&
-             ring.stages < (ring.copiers + ring.groups + 1) * ring.pieces;
-    ASSERT_TRUE(Played(ring, random()).run()) << ring.copiers << " copiers, " << ring.groups << " groups, " << ring.pieces
-                                              << " pieces, " << ring.stages << " stages";
+    tight += block.copiers > 1 && block.stages % (block.copiers * block.pieces) != 0 &&
+             block.stages < (block.copiers + block.groups + 1) * block.pieces;
+    ASSERT_TRUE(Played(block, random()).run())
+        << block.copiers << " copiers, " << block.groups << " groups, " << block.pieces << " pieces, " << block.stages
+        << " stages, " << block.border_groups << " border groups, " << block.deepest << " levels back of " << block.history;
   }
-  EXPECT_GT(tight, 50);
+  EXPECT_GT(tight, 30);
 }
 
-TEST(WavefrontRing, WhatItForbidsGoesWrong) {
+TEST(WavefrontRing, WhereARuleIsBrokenItDoes) {
+  const Block good{2, 3, 1, 5, 2, 3, 2, 2, 4, true};
+  ASSERT_TRUE(keeps_the_rules(good));
+  EXPECT_EQ(times_wrong(good, 300), 0);
   // Three stages and two copiers passed the tests on an H200 many times, and ended in a launch failure once.
-  for (const Ring ring : {Ring{2, 3, 1, 3, 2, 40, true}, Ring{2, 3, 1, 3, 2, 40, false}, Ring{2, 2, 2, 6, 2, 40, true}}) {
-    ASSERT_FALSE(copiers_can_tell(ring.copiers, ring.groups, ring.pieces, ring.stages));
-    int wrong = 0;
-    for (std::uint64_t seed = 0; seed < 500; ++seed) wrong += !Played(ring, seed).run();
-    EXPECT_GT(wrong, 0) << ring.groups << " groups, " << ring.stages << " stages";
+  Block copiers = good;
+  copiers.stages = 3;
+  Block pieces{2, 2, 2, 6, 2, 3, 2, 2, 4, true};
+  Block groups = good;
+  groups.copiers = 1;
+  groups.stages = 2;
+  Block borders = good;
+  borders.border_groups = 5;
+  Block history = good;
+  history.deepest = 4;
+  for (const Block& block : {copiers, pieces, groups, borders, history}) {
+    EXPECT_FALSE(keeps_the_rules(block));
+    EXPECT_GT(times_wrong(block, 300), 0) << block.groups << " groups, " << block.stages << " stages, "
+                                          << block.border_groups << " border groups, " << block.deepest << " levels back";
   }
 }
 
