@@ -8,22 +8,25 @@
 #include <bit>
 #include <cstdint>
 
+#include "echelon/base/device.hpp"
+
 namespace echelon {
 
-/// The upper half of a value that is not there yet, and what a NaN has instead that would look like it.
+/// A value that is not there yet, told by its upper half, and what a NaN that looks like it has there instead.
+constexpr double absent_value = std::bit_cast<double>(~std::uint64_t{0});
 constexpr int absent_half = -1;
 constexpr int present_half = 0x7fffffff;
 
-__device__ __forceinline__ bool is_absent(double x) { return __double2hiint(x) == absent_half; }
+ECHELON_FN bool is_absent(double x) {
+#ifdef __CUDA_ARCH__
+  return __double2hiint(x) == absent_half;  // a shift compiles to more
+#else
+  return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(x) >> 32) == absent_half;
+#endif
+}
 
 __device__ __forceinline__ double published(double x) {
   return is_absent(x) ? __hiloint2double(present_half, __double2loint(x)) : x;
-}
-
-/// For a host that looks at pinned memory.
-inline double absent_value() { return std::bit_cast<double>(~std::uint64_t{0}); }
-inline bool absent_on_host(double x) {
-  return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(x) >> 32) == absent_half;
 }
 
 /// racecheck takes a word in shared memory that is looked at until it is there for a race: its build does without them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the host waits for words that a kernel writes to pinned memory: it looks at them itself, which sees them ten
+// How the host waits for words that a kernel writes to pinned memory: it looks at them itself, which sees them some
 // microseconds before the runtime says that all is done.
 #pragma once
 

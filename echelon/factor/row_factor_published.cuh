@@ -75,12 +75,11 @@ static __global__ void clear_published_kernel(RowFactorView v) {
   const std::int64_t upper = v.rows.upper_start[rows] * bb;
   const std::int64_t first = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x,
                      step = std::int64_t{gridDim.x} * blockDim.x;
-  const double absent = __hiloint2double(absent_half, absent_half);
   const auto two = reinterpret_cast<double2*>(v.rows.upper_values);
-  for (std::int64_t n = first; n < upper / 2; n += step) two[n] = {absent, absent};
-  if (first == 0 && upper % 2 != 0) v.rows.upper_values[upper - 1] = absent;
-  for (std::int64_t n = first; n < rows * bb; n += step) v.rows.inverse_diagonal[n] = absent;
-  for (std::int64_t n = first; n < rows * b; n += step) v.estimate[n] = absent;
+  for (std::int64_t n = first; n < upper / 2; n += step) two[n] = {absent_value, absent_value};
+  if (first == 0 && upper % 2 != 0) v.rows.upper_values[upper - 1] = absent_value;
+  for (std::int64_t n = first; n < rows * bb; n += step) v.rows.inverse_diagonal[n] = absent_value;
+  for (std::int64_t n = first; n < rows * b; n += step) v.estimate[n] = absent_value;
 }
 
 }  // namespace echelon

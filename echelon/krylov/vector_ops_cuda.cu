@@ -267,7 +267,7 @@ double* allocate_totals(int device, std::int64_t count) {
   check_cuda(cudaHostAlloc(&memory, static_cast<std::size_t>(count) * sizeof(double), cudaHostAllocDefault),
              "cudaHostAlloc");
   auto* totals = static_cast<double*>(memory);
-  std::fill_n(totals, count, absent_value());
+  std::fill_n(totals, count, absent_value);
   return totals;
 }
 
@@ -277,8 +277,8 @@ void await_totals(int device, double* totals, std::span<double> to) {
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   for (std::size_t k = 0; k < to.size(); ++k) {
     const std::atomic_ref total(totals[k]);
-    watch_for([&] { return !absent_on_host(to[k] = total.load(std::memory_order_acquire)); }, "totals of vector work");
-    total.store(absent_value(), std::memory_order_relaxed);
+    watch_for([&] { return !is_absent(to[k] = total.load(std::memory_order_acquire)); }, "totals of vector work");
+    total.store(absent_value, std::memory_order_relaxed);
   }
 }
 

@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(OneBlockPlan::most_threads, 1)
   extern __shared__ __align__(16) double memory[];
   const unsigned long long epoch = *const_cast<volatile unsigned long long*>(&v.state->epoch);
   const unsigned first = *const_cast<volatile unsigned*>(&v.state->ticket);
-  for (int n = threadIdx.x; n < v.rows * B; n += blockDim.x) memory[n] = __longlong_as_double(-1);
+  for (int n = threadIdx.x; n < v.rows * B; n += blockDim.x) memory[n] = absent_value;
   __syncthreads();
   RowsInHand<lower, B> hand(v, memory);
   const int step = blockDim.x / 32 * hand.rows_a_warp;

@@ -142,10 +142,9 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
   plan.stages = static_cast<int>(std::min<std::int64_t>(wish.stages > 0 ? wish.stages : stages, room));
   // A group may wait only one turn of the ring ahead; and borders come before groups: too few warps that fetch them, and the
   // others wait.
-  plan.copiers = std::max(1, std::min(wish.copiers > 0 ? wish.copiers : b == 1 ? 2 : 1, plan.stages / plan.pieces));
+  plan.copiers = std::max(1, std::min(wish.copiers > 0 ? wish.copiers : usual_copiers(b), plan.stages / plan.pieces));
   const int most_warps = threads / warp - plan.copiers;
   constexpr int enough_border_groups = 3;
-  const int most_border_groups = b == 1 ? 5 : enough_border_groups;
   const auto fits = [&](int groups, int borders) {
     if (groups > plan.history || borders > plan.history) return false;  // nor a turn of the history
     return (groups == 1 || groups * plan.pieces <= plan.stages) &&
@@ -155,7 +154,7 @@ SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepS
   while (plan.groups > 2 && !fits(plan.groups, enough_border_groups)) --plan.groups;
   while (plan.groups > 1 && !fits(plan.groups, 1)) --plan.groups;
   while (!copiers_can_tell(plan.copiers, plan.groups, plan.pieces, plan.stages)) --plan.copiers;
-  plan.border_groups = wish.border_groups > 0 ? wish.border_groups : most_border_groups;
+  plan.border_groups = wish.border_groups > 0 ? wish.border_groups : usual_border_groups(b);
   while (plan.border_groups > 1 && !fits(plan.groups, plan.border_groups)) --plan.border_groups;
   if (wish.poll_sleep > 0) plan.poll_sleep = wish.poll_sleep;
   plan.threads = warp * (plan.groups * plan.warps + plan.copiers + plan.border_groups * plan.border_warps);

@@ -59,6 +59,11 @@ struct SweepBlock {
   std::int64_t shared_bytes = 0;
 };
 
+/// What plans take where nothing else is asked for: scalars have short levels, whose filling takes two warps, and whose
+/// borders are asked for by more.
+constexpr int usual_copiers(int dof) { return dof == 1 ? 2 : 1; }
+constexpr int usual_border_groups(int dof) { return dof == 1 ? 5 : 3; }
+
 /// Whether so many copying warps, which take the levels in turn, can tell an empty stage from one that was not even read the
 /// time before: a barrier says only whether an even or an odd number of its phases is over. Either a stage is always filled
 /// by the same warp, which has seen all its phases, or the ring is so long that what a warp waited for last lets it know.

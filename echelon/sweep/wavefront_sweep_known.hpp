@@ -88,9 +88,9 @@ struct KnownSweep {
 
   /// Threads of a block at most, and what registers that leaves to each, which are granted by four warps.
   static constexpr int border_warps = (((TileZ + reach_z) * width - TileY * TileZ) * Block + 31) / 32;
-  static constexpr int copiers = Block == 1 ? 2 : 1;
+  static constexpr int copiers = usual_copiers(Block);
   static constexpr int border_groups = std::clamp((sweep_limits::threads / 32 - copiers - groups * warps) / border_warps, 1,
-                                                  std::min(Block == 1 ? 5 : 3, history));
+                                                  std::min(usual_border_groups(Block), history));
   static constexpr int threads = 32 * (groups * warps + copiers + border_groups * border_warps);
   static constexpr int registers = sweep_limits::registers / ((threads + 127) / 128 * 128) / 8 * 8;
 
