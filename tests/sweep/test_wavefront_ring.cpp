@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "echelon/factor/stencil_fill.hpp"
+#include "echelon/matrix/tile_order.hpp"
 #include "echelon/sweep/wavefront_plan.hpp"
 
 namespace echelon {
@@ -238,6 +240,35 @@ TEST(WavefrontRing, ByTheRulesNothingGoesWrong) {
         << " stages, " << block.border_groups << " border groups, " << block.deepest << " levels back of " << block.history;
   }
   EXPECT_GT(tight, 30);
+}
+
+/// Of these, ILU(2) of box27 had a ring that two warps could fill too early.
+TEST(WavefrontRing, PlansOfNamedStencilsAndTheirFillGoWell) {
+  const Grid grid{64, 64, 64};
+  int played = 0, in_pieces = 0;
+  for (const std::string& name : stencils::names()) {
+    for (int fill = 0; fill <= 2; ++fill) {
+      const Stencil stencil = grown(stencils::named(name), fill);
+      for (const int dof : {1, 2, 5, 8}) {
+        for (const Triangle side : {Triangle::lower, Triangle::upper}) {
+          const SweepTriangle t = sweep_triangle(wavefront(grid, symmetrised(stencil)), stencil, side);
+          const SweepPlan plan = sweep_plan(t, sweep_tile_shape(grid, stencil, dof), {dof, 8, 8});
+          if (!plan.pipelined || plan.border_warps == 0) continue;
+          for (const bool early : {true, false}) {
+            if (!early && plan.pieces > 1) continue;  // their kernel waits first
+            const Block block{plan.copiers,       plan.groups,       plan.pieces, plan.stages,  plan.warps,
+                              plan.border_groups, plan.border_warps, t.deepest,   plan.history, early};
+            EXPECT_TRUE(keeps_the_rules(block)) << name << " with fill " << fill << ", b=" << dof;
+            EXPECT_EQ(times_wrong(block, 3), 0) << name << " with fill " << fill << ", b=" << dof;
+            ++played;
+            in_pieces += plan.pieces > 1;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(played, 100);
+  EXPECT_GT(in_pieces, 10);
 }
 
 TEST(WavefrontRing, WhereARuleIsBrokenItDoes) {
