@@ -8,6 +8,7 @@
 #include "bench/measure/device_measure.hpp"
 #include "bench/measure/work_model.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/factor/struct_factor.hpp"
 #include "echelon/factor/wavefront_factor.hpp"
 #include "echelon/matrix/device_product.hpp"
 #include "echelon/matrix/tile_convert.hpp"
@@ -264,18 +265,22 @@ void add_factor(DeviceCase& on, const FactorVariant& variant, std::vector<Device
   ilu.tables_seconds = tables_seconds;
   ilu.bytes = bench::factor_bytes(shape, on.stencil);
   ilu.flops = bench::factor_flops(shape, on.stencil);
+  // From where A is kept, as preconditioners call it; in place where only L and the diagonal change.
+  const bool apart = factor.reads_elsewhere() && !EliminationPlan(on.stencil).diagonal_only;
+  Array<double> room(apart ? on.tiles.size() : 0, on.gpu);
+  Array<double>& values = apart ? room : on.tiles;
   bool started = false;
-  ilu.samples = on.sampled([&] { factor.start(on.tiles.data(), {}); },
+  ilu.samples = on.sampled([&] { factor.start(values.data(), on.tiles.data(), {}); },
                            [&] {
                              if (started) factor.finish(log);
+                             if (!started || !apart) on.convert.matrix_to_tiles(on.user, on.tiles);
                              started = true;
-                             on.convert.matrix_to_tiles(on.user, on.tiles);
                            });
   factor.finish(log);
   if (log.count() > 0) throw Error(ErrorCode::structure, fmt::format("{} bad pivots", log.count()));
   WavefrontSweep<double> sweep(on.order);
-  sweep.lower(on.tiles.data(), on.laid_r.data(), on.laid_x.data());
-  sweep.upper(on.tiles.data(), on.laid_x.data(), on.laid_x.data());
+  sweep.lower(values.data(), on.laid_r.data(), on.laid_x.data());
+  sweep.upper(values.data(), on.laid_x.data(), on.laid_x.data());
   sweep.check();
   ilu.answer = on.answer();
   check_answer(ilu, ilu.peers, list);

@@ -102,7 +102,8 @@ struct WavefrontFactor<T>::Impl {
     first_pair = on_device(std::vector<int>(plan.first.begin(), plan.first.end()), device);
     const int shape_z = order.vector().tiles.shape.z;
     view.record_bytes = (static_cast<int>(sizeof(FactorRecord)) + 4 * shape_z + 15) / 16 * 16;
-    records = Array<unsigned char>(order.runs() * view.record_bytes, device);
+    view.runs = order.runs();
+    records = Array<unsigned char>(view.runs * view.record_bytes, device);
     status = Array<FactorStatus>(1, device);
   }
 
@@ -162,8 +163,9 @@ struct WavefrontFactor<T>::Impl {
     view.tiles_z = 1 + (far_z + shape.z - 1) / shape.z;
   }
 
-  void start(T* values, const Attempt& attempt) {
+  void start(T* values, const T* source, const Attempt& attempt) {
     view.values = values;
+    view.source = source;
     view.rules = {options.pivot_tolerance, attempt.shift, attempt.boost, positive, 1, nullptr};
     kernels->start(order.device().index, view, launch);
     view.first_ticket = 0;
@@ -228,9 +230,9 @@ void WavefrontFactor<T>::factor(T* values, const WavefrontFactorCalls<T>& calls,
   of.describe_report(report);
   bool again = false;
   const auto attempt = [&](const Attempt& one) {
-    if (again) calls.refill(values);
+    if (again && !calls.source) calls.refill(values);
     again = true;
-    of.start(values, one);
+    start(values, calls.source ? calls.source : values, one);
     of.finish(of.log);
   };
   factor_with_policy(
@@ -240,8 +242,15 @@ void WavefrontFactor<T>::factor(T* values, const WavefrontFactorCalls<T>& calls,
 }
 
 template <class T>
-void WavefrontFactor<T>::start(T* values, const Attempt& attempt) {
-  impl_->start(values, attempt);
+void WavefrontFactor<T>::start(T* values, const T* source, const Attempt& attempt) {
+  if (source != values && !reads_elsewhere()) {
+    throw Error(ErrorCode::bad_argument, "factorization on a GPU: this kernel needs A in place");
+  }
+  impl_->start(values, source, attempt);
+}
+template <class T>
+bool WavefrontFactor<T>::reads_elsewhere() const {
+  return impl_->launch.reads_elsewhere;
 }
 template <class T>
 void WavefrontFactor<T>::finish(PivotLog& log) {

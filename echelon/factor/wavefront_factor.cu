@@ -22,7 +22,6 @@ __global__ void record_kernel(const __grid_constant__ LayoutView vector, unsigne
     const std::int64_t run = vector.first_run[blockIdx.x] + l;
     unsigned char* at = records + run * record_bytes;
     const std::int64_t first = vector.run_start[run];
-    *reinterpret_cast<FactorRecord*>(at) = {first, static_cast<int>(vector.run_start[run + 1] - first), 0};
     int* offset = reinterpret_cast<int*>(at + sizeof(FactorRecord));
     int before = 0;
     for (int z = 0; z < tiles.shape.z; ++z) {
@@ -31,9 +30,23 @@ __global__ void record_kernel(const __grid_constant__ LayoutView vector, unsigne
       offset[z] = before - lines.begin;
       before += lines.count();
     }
+    *reinterpret_cast<FactorRecord*>(at) = {first, static_cast<int>(vector.run_start[run + 1] - first),
+                                            before * vector.rows};
     // Records are copied whole, padding too.
     const int ints = (record_bytes - static_cast<int>(sizeof(FactorRecord))) / 4;
     for (int z = tiles.shape.z; z < ints; ++z) offset[z] = 0;
+  }
+}
+
+/// What runs have behind their points becomes zero: the factorization writes points only. A warp a run.
+template <class T>
+__global__ void padding_kernel(const __grid_constant__ WavefrontFactorView<T> v) {
+  const std::int64_t run = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
+  if (run >= v.runs) return;
+  const auto record = *reinterpret_cast<const FactorRecord*>(v.records + run * v.record_bytes);
+  const int columns = v.entry_count * v.block, padding = record.run - record.used;
+  for (int n = static_cast<int>(threadIdx.x % 32); n < columns * padding; n += 32) {
+    v.values[record.first * columns + std::int64_t{n / padding} * record.run + record.used + n % padding] = T(0);
   }
 }
 
@@ -60,7 +73,7 @@ __global__ void zero_row_scale_kernel(const __grid_constant__ WavefrontFactorVie
       const SkewedPoint s = front.map(p);
       const int t = layout.tiles.tile_of_line(s.y, s.z);
       const std::int64_t start = layout.run_start[layout.first_run[t] + s.x + s.y + s.z - layout.tiles.tiles[t].first_level];
-      const T* values = v.values + start * (v.entry_count * v.block) + (place.first - start);
+      const T* values = v.source + start * (v.entry_count * v.block) + (place.first - start);
       for (int e = 0; e < v.entry_count && found == 0; ++e) {
         const FactorEntry o = v.entries[e];
         if (p.i + o.x < 0 || p.i + o.x >= front.nx || p.j + o.y < 0 || p.j + o.y >= front.ny || p.k + o.z < 0 ||
@@ -164,6 +177,10 @@ void start(int device, const WavefrontFactorView<T>& view, const FactorLaunch& l
              "cudaMemsetAsync");
   if (view.first_ticket > 0) {
     check_cuda(cudaMemcpy(&view.status->ticket, &view.first_ticket, sizeof(unsigned), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+  if (view.source != view.values) {
+    const std::int64_t threads = 32 * view.runs;
+    padding_kernel<<<static_cast<unsigned>((threads + table_threads - 1) / table_threads), table_threads>>>(view);
   }
   zero_row_scale_kernel<<<1, scan_threads>>>(view);
   check_cuda(cudaGetLastError(), "the scale of a factorization");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exact ILU(k) and IC(k) on a GPU, in place in tile order: A on the order's (grown) stencil becomes L below the centre,
-// D⁻¹ at it and U above, the bits of the host's factors:
+// Exact ILU(k) and IC(k) on a GPU in tile order, in place or (blocks) from where A is kept: A on the order's (grown) stencil
+// becomes L below the centre, D⁻¹ at it and U above, the bits of the host's factors:
 //   w_t = a_t − Σ_m L_m U_u(k)   over lower m ascending with o_m + o_u = o_t, k the neighbour m;   L_t = w_t D_k⁻¹.
 // A block of threads runs a tile along its levels, or a warp a team of lines, and waits for its neighbours' levels; they are
 // taken by a ticket, so progress does not depend on how many are resident. Breakdown is judged by the policy of the host.
@@ -25,7 +25,9 @@ enum class FactorKernel {
 /// What the policy may need from the owner of the matrix.
 template <class T>
 struct WavefrontFactorCalls {
-  /// Puts A into `values` again, fill entries as zero: before every attempt after the first.
+  /// A where it is kept, in the same order, when reads_elsewhere(): then `values` may hold anything on entry.
+  const T* source = nullptr;
+  /// Puts A into `values` again, fill entries as zero: before every attempt after the first, without a source.
   std::function<void(T* values)> refill;
   /// ‖(LU)⁻¹ e‖∞ of the factors just made, by two sweeps; asked when the kernel kept no bound from the factors' row sums
   /// (blocks, unusual stencils) or the bound says too little. Without it an unbounded growth counts as infinite.
@@ -43,13 +45,16 @@ class WavefrontFactor {
   WavefrontFactor& operator=(WavefrontFactor&&) noexcept;
   ~WavefrontFactor();
 
+  /// The kernel can read A from other memory than it writes the factors to, which spares a copy.
+  bool reads_elsewhere() const;
+
   /// `values` are on the order's device: A on entry, the factors on return. Fills the report as the host does (levels,
   /// kernel, pivots, shift, growth, seconds). Allocates nothing on the device. Throws Error(device) when a kernel failed or
   /// waited in vain: then the sentence names the tile and its level.
   void factor(T* values, const WavefrontFactorCalls<T>& calls, FactorReport& report);
 
-  /// One attempt, queued and not waited for (what a bench times); `values` as above.
-  void start(T* values, const Attempt& attempt);
+  /// One attempt, queued and not waited for (what a bench times); `source` is where A is: `values` itself, or elsewhere.
+  void start(T* values, const T* source, const Attempt& attempt);
   /// Waits for it and fills the cleared log. Throws as `factor` does.
   void finish(PivotLog& log);
   /// Largest row sum of |A| of the last attempt finished.

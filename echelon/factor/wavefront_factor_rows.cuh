@@ -136,6 +136,7 @@ class FactorRows {
   }
   /// The lane's row of entry e in column c.
   __device__ T* value(const PointValues<T>& p, int e, int c) const { return p.at + (e * B + c) * p.run + r_; }
+  __device__ const T* value_of_A(int e, int c) const { return value(own_, e, c) + v_.to_source(); }
   __device__ RowItem item(int n) const { return reinterpret_cast<const RowItem*>(tile_.memory + shared_.items)[first_ + n]; }
 
   /// Lanes without a line share the last one's place, and write nothing there.
@@ -196,9 +197,10 @@ class FactorRows {
     if (n < count_) {
       const RowItem one = item(n);
       if (one.loaded >= 0) {
-        const PointValues<T> from = one.kind == RowItem::begin ? own_ : neighbour(one.lower);
+        const bool of_A = one.kind == RowItem::begin;
+        const PointValues<T> from = of_A ? own_ : neighbour(one.lower);
         const unsigned to = device::shared_address(stage(n)) + r_ * static_cast<int>(sizeof(T));
-        const T* value_of_column = value(from, one.loaded, 0);
+        const T* value_of_column = of_A ? value_of_A(one.loaded, 0) : value(from, one.loaded, 0);
         const bool used = lane_ < lines_a_warp * B;
 #pragma unroll
         for (int c = 0; c < B; ++c) {
@@ -290,7 +292,7 @@ class FactorRows {
       if (one.kind != RowItem::begin || !inside(one.target)) continue;
 #pragma unroll
       for (int c = 0; c < B; ++c) {
-        const T size = magnitude(*value(own_, one.target, c));
+        const T size = magnitude(*value_of_A(one.target, c));
         largest = size > largest ? size : largest;
       }
     }

@@ -32,6 +32,7 @@ struct RowsOf {
     while (!fits() && launch.warps > 1) --launch.warps;
     launch.blocks = view.vector.tiles.count;
     launch.generic = !view.is_near() || !fits();
+    launch.reads_elsewhere = B > 1 && !launch.generic && !view.diagonal_only;
     return launch;
   }
   static constexpr std::int64_t most_resident = 3;

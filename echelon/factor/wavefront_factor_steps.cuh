@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a row of blocks does, step after step, on a stencil known at compile time: for each lower entry its product with the
-// neighbour's D⁻¹, then all products with the neighbour's U; and how teams of lines share a warp.
+// neighbour's D⁻¹, then all products with the neighbour's U; and how values come and go.
 #pragma once
 
 #include <utility>
@@ -9,6 +9,8 @@
 #include "echelon/factor/wavefront_factor_block.cuh"
 
 namespace echelon {
+
+constexpr unsigned whole_warp = ~0u;
 
 /// Calls f(integral constant) for 0 … N − 1.
 template <int N, class F>
@@ -53,16 +55,6 @@ constexpr auto make_team_steps() {
 template <class Static>
 __device__ constexpr auto team_steps = make_team_steps<Static>();
 
-/// Lines that share a warp.
-template <int B>
-struct TeamShape {
-  static constexpr int padded = B <= 2 ? 2 : B <= 4 ? 4 : 8;
-  static constexpr int lines = 8 / padded;
-  static constexpr int halves = padded == 8 ? 2 : 1;  // products of four k each
-  static constexpr unsigned lanes_of_a_line = padded == 8 ? ~0u : (1u << (4 * padded)) - 1;
-  static constexpr int asked_ahead = padded == 8 ? 8 : 12;  // blocks on their way
-};
-
 /// w ← w + a b for four k
 __device__ __forceinline__ void multiply(double a, double b, double (&w)[2]) {
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
@@ -70,14 +62,48 @@ __device__ __forceinline__ void multiply(double a, double b, double (&w)[2]) {
       : "d"(a), "d"(b));
 }
 
-/// Zero when it is not wanted. Other processors may have written it: not from the first-level cache. Without a branch, so
-/// that many are under way together.
+/// n columns further on: one instruction.
+template <class T>
+__device__ __forceinline__ T* column_of(T* first, int run, int n) {
+  return first + static_cast<std::int64_t>(run) * n;
+}
+
+/// Other processors may have written it: not from the first-level cache.
+__device__ __forceinline__ double load_shared_by_all(const double* from) {
+  double x;
+  asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(x) : "l"(from));
+  return x;
+}
+
+/// Zero when it is not wanted. Without a branch, so that many are under way together.
 __device__ __forceinline__ double load_shared_by_all(bool wanted, const double* from) {
   double x;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.f64 %0, 0d0000000000000000; @p ld.global.cg.f64 %0, [%1]; }"
                : "=d"(x)
                : "l"(from), "r"(static_cast<unsigned>(wanted)));
   return x;
+}
+/// Two neighbours, the first at a multiple of 16 bytes.
+__device__ __forceinline__ void load_two_shared_by_all(const double* from, double& x, double& y) {
+  asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2];" : "=d"(x), "=d"(y) : "l"(from));
+}
+
+/// What the second-level cache may be told: values of A that are read once are the first to leave it, rows of U that others
+/// read soon the last.
+struct CachePolicies {
+  std::uint64_t leaves, stays;
+  __device__ CachePolicies() {
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(leaves));
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(stays));
+  }
+};
+__device__ __forceinline__ double load_once(const double* from, std::uint64_t policy) {
+  double x;
+  asm volatile("ld.global.cg.L2::cache_hint.f64 %0, [%1], %2;" : "=d"(x) : "l"(from), "l"(policy));
+  return x;
+}
+__device__ __forceinline__ void store_to_stay(double* to, double x, std::uint64_t policy) {
+  asm volatile("st.global.L2::cache_hint.f64 [%0], %1, %2;" ::"l"(to), "d"(x), "l"(policy) : "memory");
 }
 
 }  // namespace echelon

@@ -13,12 +13,14 @@ template <class Static, int B>
 struct TeamOf {
   static FactorLaunch plan(const WavefrontFactorView<double>& view, int processors) {
     FactorLaunch launch;
-    launch.team_lines = TeamShape<B>::lines;
+    launch.team_lines = TeamLanes<B>::lines;
+    launch.reads_elsewhere = can_be_apart<B>;
     launch.shared_bytes = team_warps * static_cast<int>(sizeof(TeamRoom<Static, B>));
-    allow_shared(factor_team<Static, B>, launch.shared_bytes);
+    allow_shared(factor_team<Static, B, false>, launch.shared_bytes);
+    if constexpr (can_be_apart<B>) allow_shared(factor_team<Static, B, true>, launch.shared_bytes);
     int blocks = 0;
-    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, factor_team<Static, B>, team_warps * 32,
-                                                             static_cast<std::size_t>(launch.shared_bytes)),
+    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, factor_team<Static, B, can_be_apart<B>>,
+                                                             team_warps * 32, static_cast<std::size_t>(launch.shared_bytes)),
                "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
     const Wavefront& front = view.vector.front;
     const std::int64_t teams = (std::int64_t{front.ny} + launch.team_lines) * front.nz;
@@ -27,16 +29,21 @@ struct TeamOf {
     return launch;
   }
   static void start(const WavefrontFactorView<double>& view, const FactorLaunch& launch) {
-    factor_team<Static, B><<<launch.blocks, team_warps * 32, launch.shared_bytes>>>(view);
+    if constexpr (can_be_apart<B>) {
+      if (view.source != view.values) {
+        factor_team<Static, B, true><<<launch.blocks, team_warps * 32, launch.shared_bytes>>>(view);
+        return;
+      }
+    }
+    factor_team<Static, B, false><<<launch.blocks, team_warps * 32, launch.shared_bytes>>>(view);
   }
 };
 
-/// Where it wins. Columns of three and five scalars straddle the sectors of the caches, which short rows do not make good:
-/// there the lists of wavefront_factor_rows.cuh are as fast or faster (star7 b=3 12.6 ms against 14.7, b=5 12.4 against
-/// 13.9, star13 b=5 18.2 against 19.4 on an H200).
+/// Where it wins. Short rows of b = 5 go to the lists of wavefront_factor_rows.cuh: columns of five scalars straddle sectors
+/// of the caches, so teams need A in place and a copy before (star13 112³ on an H200: 7.9 + 1.7 ms), lists do not (9.0).
 template <class Static, int B>
 FactorRowsKernel<double> team_kernel() {
-  if constexpr (Static::plan.entries <= 13 && (B == 3 || B == 5)) {
+  if constexpr (Static::plan.entries <= 13 && B == 5) {
     return {};
   } else {
     return {TeamOf<Static, B>::plan, TeamOf<Static, B>::start};

@@ -80,7 +80,8 @@ struct Waiting {
 };
 /// How many levels are finished where `index` counts them: at least `needed`, or 0 when everything stops.
 template <class T>
-__device__ __noinline__ unsigned poll_progress(const WavefrontFactorView<T>& v, int index, unsigned needed, Waiting who) {
+__device__ __forceinline__ unsigned look_for_progress(const WavefrontFactorView<T>& v, int index, unsigned needed,
+                                                      Waiting who) {
   const unsigned long long begin = device::nanoseconds();
   for (unsigned polls = 1; load_relaxed(v.progress + index) < needed; ++polls) {
     if (polls % static_cast<unsigned>(spins_between_looks) != 0) continue;
@@ -90,6 +91,11 @@ __device__ __noinline__ unsigned poll_progress(const WavefrontFactorView<T>& v, 
   }
   // An acquire empties the first-level cache: once, not at every look.
   return load_acquire(v.progress + index);
+}
+/// The same as a call, for kernels that have no registers to spare.
+template <class T>
+__device__ __noinline__ unsigned poll_progress(const WavefrontFactorView<T>& v, int index, unsigned needed, Waiting who) {
+  return look_for_progress(v, index, needed, who);
 }
 
 /// Where the levels of a tile stand in the tables.
@@ -305,7 +311,7 @@ struct TileWork {
 #if __CUDA_ARCH__ >= 900
     const std::int64_t unit = std::int64_t{v.entry_count} * v.block;
     const auto bytes = static_cast<unsigned>((end - begin) * unit * static_cast<std::int64_t>(sizeof(T)));
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(v.values + begin * unit), "r"(bytes));
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(v.source + begin * unit), "r"(bytes));
 #endif
   }
 };

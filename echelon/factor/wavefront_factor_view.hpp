@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The exact factorization on a GPU as its kernels see it, and the table of launches that host code calls.
 //
-// A record of every (tile, level) says where its points live, without searching: {first vector scalar, scalars of the run,
-// an int for each ẑ of the tile: rank of the line (ŷ, ẑ) = offset[ẑ] + ŷ}. Column c of entry e of a point begins at
+// A record of every (tile, level) says where its points live, without searching: {first vector scalar, scalars of the run
+// with padding and without, an int for each ẑ of the tile: rank of the line (ŷ, ẑ) = offset[ẑ] + ŷ}. Column c of entry e of
+// a point begins at
 //   first·entries·b + (e·b + c)·run + rank·b,   which is tile order (matrix/tile_order.hpp).
 #pragma once
 
@@ -24,7 +25,7 @@ struct FactorEntry {
 
 struct FactorRecord {
   std::int64_t first;
-  int run, unused;
+  int run, used;  // scalars, with padding and without
 };
 
 /// One product L_m U_u of a target.
@@ -39,6 +40,7 @@ struct FactorStatus {
   unsigned long long norm, change, lower, upper, inverse;
   unsigned not_bounded;  // a factor is not finite, or the kernel keeps no bounds
   double zero_row_scale;
+  alignas(16) double zeros[8];  // what is read of points that are not there
   PivotNotes notes;
 };
 
@@ -53,6 +55,7 @@ struct FactorTeams {
 template <class T>
 struct WavefrontFactorView {
   T* values;
+  const T* source;    // A in the same order: `values` itself, or where A is kept
   LayoutView vector;  // tables on the device
   const unsigned char* records;
   const FactorEntry* entries;  // and the same offsets on the host
@@ -61,6 +64,7 @@ struct WavefrontFactorView {
   const int* first_item;
   const FactorPair* pairs;  // by target, ascending in `lower`
   const int* first_pair;
+  std::int64_t runs;  // (tile, level) pairs
   int record_bytes, entry_count, center, block;
   int item_count, center_group;
   int deepest;           // most levels to a lower neighbour
@@ -79,16 +83,19 @@ struct WavefrontFactorView {
   int groups, warps;           // groups of warps that share a row; warps of a group
   std::int64_t scratch_bytes;  // of each block of threads
 
+  /// From a value's place to that of A's.
+  ECHELON_FN std::int64_t to_source() const { return source - values; }
   /// Lower neighbours lie in the tile itself or the one before it, in either direction.
   ECHELON_FN bool is_near() const { return tiles_y <= 2 && tiles_z <= 2; }
 };
 
 /// How a view's factorization is run.
 struct FactorLaunch {
-  bool generic = false;       // the kernel for everything
-  int groups = 1, warps = 1;  // as in the view
-  int team_lines = 0;         // when teams of so many lines run, not tiles
-  int blocks = 0;             // of threads, at a time
+  bool generic = false;          // the kernel for everything
+  int groups = 1, warps = 1;     // as in the view
+  int team_lines = 0;            // when teams of so many lines run, not tiles
+  bool reads_elsewhere = false;  // the view's source may be other memory than its values
+  int blocks = 0;                // of threads, at a time
   int shared_bytes = 0;
   std::int64_t scratch_bytes = 0;
 };

@@ -372,13 +372,22 @@ double TileMatrix::norm_inf() const {
   return top;
 }
 
-void TileMatrix::grow(const TileOrder& grown_order, double* values) const {
+void TileMatrix::require_tiles_of(const TileOrder& grown_order) const {
   const LayoutView &own = order_.host_vector().outline(), &other = grown_order.host_vector().outline();
   const bool same = grown_order.device() == device() && grown_order.dof() == dof() && grown_order.runs() == order_.runs() &&
                     own.tiles.shape.y == other.tiles.shape.y && own.tiles.shape.z == other.tiles.shape.z &&
                     own.front.a == other.front.a && own.front.b == other.front.b && own.front.c == other.front.c &&
                     grid() == grown_order.grid();
   if (!same) throw Error(ErrorCode::structure, "a matrix in tile order cannot grow into an order of other tiles");
+}
+
+const double* TileMatrix::values_in(const TileOrder& grown_order) const {
+  require_tiles_of(grown_order);
+  return std::ranges::equal(stencil().offsets(), grown_order.stencil().offsets()) ? values_.data() : nullptr;
+}
+
+void TileMatrix::grow(const TileOrder& grown_order, double* values) const {
+  require_tiles_of(grown_order);
   // Scalar rows are made with half the bytes of a copy; blocks take longer to make than to copy.
   if (rows_ && dof() == 1) return rows_->write(grown_order, values);
   std::vector<int> source;

@@ -56,6 +56,9 @@ class TileMatrix final : public Operator<double>, public DottedProduct {
   /// Values for the grown stencil in the order of the same tiles, entries that A lacks as zero: what a factorization begins
   /// with, copied, or written again by rows that last, which moves half the bytes. Queued on a GPU.
   void grow(const TileOrder& grown, double* values) const;
+  /// The values themselves where they stand in that order already; null when it has more entries. Throws Error(structure)
+  /// for other tiles, as `grow` does.
+  const double* values_in(const TileOrder& grown) const;
   /// r = (I + L) g with L the strict lower entries of `values`, which stand in this matrix' order; r is another vector.
   /// Queued on a GPU.
   void unit_lower_product(const double* values, const V& g, V& r) const;
@@ -70,6 +73,7 @@ class TileMatrix final : public Operator<double>, public DottedProduct {
   TileProductView matrix_view() const;
 
  private:
+  void require_tiles_of(const TileOrder& grown) const;
   /// Order and memory: all that values need.
   TileMatrix(const Grid& grid, const Stencil& stencil, int dof, int fill, Device device);
   void make_product_tables();

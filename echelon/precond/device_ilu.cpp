@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks, allocation and the order of the steps: A into the grown order → factor by the policy → narrow storage → sweeps.
+// Checks, allocation and the order of the steps: A into the grown order, unless the factorization reads it where it is →
+// factor by the policy → narrow storage → sweeps.
 #include "echelon/precond/device_ilu.hpp"
 
 #include <fmt/format.h>
@@ -74,11 +75,12 @@ struct DeviceIlu::Impl {
     const Timer timer;
     of_values = A.stamp();
     make_room();
-    A.grow(order, values.data());
+    const double* source = factorization.reads_elsewhere() ? A.values_in(order) : nullptr;
+    if (!source) A.grow(order, values.data());
     // The host makes the sweeps' tables while the GPU is at what was queued.
     if (options.precision == Stored::fp64) sweep_with(Stored::fp64);
-    factorization.factor(values.data(), {[&](double* again) { A.grow(order, again); }, [&] { return inverse_norm(A); }},
-                         report);
+    factorization.factor(values.data(),
+                         {source, [&](double* again) { A.grow(order, again); }, [&] { return inverse_norm(A); }}, report);
     report.precision = word(Stored::fp64);
     if (report.ok && bytes_of(options.precision) < bytes_of(Stored::fp64)) store_narrow();
     if (narrow.empty()) sweep_with(Stored::fp64);

@@ -102,6 +102,12 @@ class Laid {
     refill();
   }
   void refill() { values.copy_from(host_); }
+  /// As many values that nothing has written.
+  Array<T> unwritten() const {
+    Array<T> garbage(values.size());
+    garbage.fill(std::numeric_limits<T>::quiet_NaN());
+    return garbage.to(Device::cuda());
+  }
   std::vector<T> user() const {
     const auto back = values.to(Device::host());
     const int b = order.dof();
@@ -114,7 +120,7 @@ class Laid {
     return all;
   }
   WavefrontFactorCalls<T> calls() {
-    return {[this](T*) { refill(); }, [] { return 1.0; }};
+    return {nullptr, [this](T*) { refill(); }, [] { return 1.0; }};
   }
 
   TileOrder order;
@@ -152,6 +158,12 @@ std::string difference(const std::vector<T>& found, const std::vector<T>& expect
 }
 
 template <class T>
+std::vector<T> all_of(const Array<T>& values) {
+  const auto host = values.to(Device::host());
+  return {host.data(), host.data() + host.size()};
+}
+
+template <class T>
 void expect_reference(const StructMatrix<T>& A, int fill, TileShape shape, const std::string& about,
                       FactorKernel kernel = FactorKernel::best) {
   const Stencil stencil = fill == 0 ? A.stencil() : grown(A.stencil(), fill);
@@ -165,6 +177,15 @@ void expect_reference(const StructMatrix<T>& A, int fill, TileShape shape, const
   ASSERT_TRUE(report.bad_pivots.empty()) << about << report.remarks.front();
   ASSERT_EQ(difference(laid.user(), reference_factors(A, stencil)), "") << about << " by " << report.kernel;
   ASSERT_NEAR(factorization.norm(), A.norm_inf(), 1e-6 * A.norm_inf()) << about;
+  if (!factorization.reads_elsewhere()) return;
+  // From where A is kept: the same memory, padding included, and A stays.
+  const auto in_place = all_of(laid.values);
+  laid.refill();
+  const auto before = all_of(laid.values);
+  Array<T> apart = laid.unwritten();
+  factorization.factor(apart.data(), {laid.values.data(), nullptr, [] { return 1.0; }}, report);
+  ASSERT_EQ(difference(all_of(apart), in_place), "") << about << " apart, by " << report.kernel;
+  ASSERT_EQ(difference(all_of(laid.values), before), "") << about << " A itself";
 }
 
 std::string describe(const Grid& g, const Stencil& s, int dof, TileShape shape) {
@@ -323,18 +344,7 @@ TEST_F(WavefrontFactorTest, RepeatsHaveTheSameBitsAndAllocateNothing) {
   }
 }
 
-/// What the host says about the same matrix, and the same factors unless they are useless.
-template <class T>
-void expect_report(const StructMatrix<T>& A, const IluOptions& options, bool positive, const std::string& about) {
-  const Ilu<T> host = positive ? ic(A, options) : ilu(A, options);
-  const FactorReport& expected = host.report();
-  Laid<T> laid(A, A.stencil(), {4, 4});
-  WavefrontFactor<T> factorization(laid.order, options, positive);
-  FactorReport report;
-  factorization.factor(
-      laid.values.data(),
-      {laid.calls().refill, [&] { return factorization.norm() > 0 ? expected.growth / factorization.norm() : 1.0; }},
-      report);
+void expect_report(const FactorReport& report, const FactorReport& expected, const std::string& about) {
   EXPECT_EQ(report.ok, expected.ok) << about;
   EXPECT_EQ(report.message, expected.message) << about;
   EXPECT_EQ(report.shift, expected.shift) << about;
@@ -350,6 +360,25 @@ void expect_report(const StructMatrix<T>& A, const IluOptions& options, bool pos
     EXPECT_EQ(std::bit_cast<Bits>(report.bad_pivots[n].value), std::bit_cast<Bits>(expected.bad_pivots[n].value))
         << about << n;
   }
+}
+
+/// What the host says about the same matrix, in place and, where the kernel can, from where A is kept.
+template <class T>
+void expect_report(const StructMatrix<T>& A, const IluOptions& options, bool positive, const std::string& about) {
+  const Ilu<T> host = positive ? ic(A, options) : ilu(A, options);
+  const FactorReport& expected = host.report();
+  Laid<T> laid(A, A.stencil(), {4, 4});
+  WavefrontFactor<T> factorization(laid.order, options, positive);
+  const auto inverse_norm = [&] { return factorization.norm() > 0 ? expected.growth / factorization.norm() : 1.0; };
+  Array<T> apart = laid.unwritten();
+  if (factorization.reads_elsewhere()) {
+    FactorReport report;
+    factorization.factor(apart.data(), {laid.values.data(), nullptr, inverse_norm}, report);
+    expect_report(report, expected, about + "apart ");
+  }
+  FactorReport report;
+  factorization.factor(laid.values.data(), {nullptr, laid.calls().refill, inverse_norm}, report);
+  expect_report(report, expected, about);
 }
 
 TEST_F(WavefrontFactorTest, BadPivotsAreReportedAsOnTheHost) {
