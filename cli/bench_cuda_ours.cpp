@@ -246,7 +246,7 @@ std::vector<FactorVariant> factor_variants(DeviceScope scope, int dof) {
   if (scope != DeviceScope::stages) return {{}};
   return {{" (mapping and layout)", FactorKernel::generic},
           {" (+ pipeline)", FactorKernel::rows},
-          {dof == 1 ? " (+ compiled stencil)" : " (+ tensor cores)", FactorKernel::best}};
+          {dof == 1 ? " (+ compiled stencil)" : " (+ teams of lines)", FactorKernel::best}};
 }
 
 /// ILU(0); the answer is L and U applied to the right-hand side.

@@ -198,7 +198,7 @@ struct WavefrontFactor<T>::Impl {
     report.fill = options.fill;
     report.block = order.dof();
     report.precision = sizeof(T) == 8 ? "fp64" : "fp32";
-    report.kernel = launch.team_lines > 0 ? fmt::format("teams, tensor cores b={}", order.dof())
+    report.kernel = launch.team_lines > 0 ? fmt::format("teams, b={}", order.dof())
                     : !launch.generic     ? fmt::format("tiles, b={}", order.dof())
                                           : fmt::format("tiles, generic b={}", order.dof());
     report.schedule = launch.team_lines > 0 ? "teams of lines" : "tiles of lines";

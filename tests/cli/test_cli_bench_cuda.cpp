@@ -146,7 +146,7 @@ TEST_F(BenchCuda, OnAGpuTheOtherColumnsHaveTheirs) {
         run(fmt::format("bench {} --backend cuda --column breakdown --small --json r.json --plot r.svg", kind));
     EXPECT_EQ(result.status, 0) << result.err << result.out;
     EXPECT_EQ(json("r.json")["cases"].size(), bench::device_shapes(kind, "breakdown", true).size() * (sweeps ? 2 * 4 : 3));
-    EXPECT_TRUE(contains(text("r.svg"), sweeps ? "+ modulus layout" : "+ tensor cores"));
+    EXPECT_TRUE(contains(text("r.svg"), sweeps ? "+ modulus layout" : "+ teams of lines"));
     EXPECT_EQ(run(fmt::format("bench {} --backend cuda --column growing --small --json r.json", kind)).status, 0);
     EXPECT_EQ(json("r.json")["cases"].size(), bench::device_shapes(kind, "growing", true).size() * (sweeps ? 2 : 1));
   }

@@ -319,11 +319,13 @@ TEST_F(WavefrontFactorFull, HasTheBitsOfTheHostForManyRandomStencils) { expect_r
 /// What compute-sanitizer is run on.
 TEST_F(WavefrontFactorTest, OneSmallCaseOfEachKernel) {
   const Grid grid{5, 6, 4};
-  for (const int dof : {1, 2, 4, 8}) {
+  for (const int dof : {1, 2, 4, 6, 8}) {
     expect_reference(random_matrix<double>(grid, stencils::star7(), dof, 3), 0, {4, 2}, "best ");
     expect_reference(random_matrix<double>(grid, stencils::star7(), dof, 3), 0, {4, 2}, "rows ", FactorKernel::rows);
   }
-  expect_reference(random_matrix<double>(grid, stencils::box27(), 3, 3), 0, {2, 2}, "box27 ");
+  for (const int dof : {2, 3, 4}) {
+    expect_reference(random_matrix<double>(grid, stencils::box27(), dof, 3), 0, {2, 2}, "box27 ");
+  }
   expect_reference(random_matrix<double>(grid, stencils::star7(), 9, 3), 0, {4, 2}, "generic ");
 }
 
@@ -379,6 +381,31 @@ void expect_report(const StructMatrix<T>& A, const IluOptions& options, bool pos
   FactorReport report;
   factorization.factor(laid.values.data(), {nullptr, laid.calls().refill, inverse_norm}, report);
   expect_report(report, expected, about);
+}
+
+/// The sum of a row, by which pivots are judged first where A is kept, is twice its largest value here.
+TEST_F(WavefrontFactorTest, PivotsAreJudgedByTheLargestValueOfTheirRow) {
+  for (const auto& stencil : {stencils::star7(), stencils::box27()}) {
+    for (const int dof : {2, 3, 4, 6, 8}) {
+      for (const double tolerance : {0.3, 0.6, 0.9}) {
+        IluOptions options;
+        options.pivot_tolerance = tolerance;
+        options.shift = ShiftPolicy::none;
+        const auto A = random_matrix<double>({9, 7, 6}, stencil, dof, 11);
+        expect_report(A, options, false, describe(A.grid(), stencil, dof, {4, 4}) + std::to_string(tolerance) + " ");
+      }
+    }
+  }
+}
+
+TEST_F(WavefrontFactorTest, WhatNeedsAInPlaceRefusesAnotherPlace) {
+  const auto A = random_matrix<double>({6, 5, 4}, stencils::star7(), 1, 3);
+  Laid<double> laid(A, A.stencil(), {4, 4});
+  Array<double> apart = laid.unwritten();
+  WavefrontFactor<double> factorization(laid.order, {});
+  ASSERT_FALSE(factorization.reads_elsewhere());
+  FactorReport report;
+  EXPECT_THROW(factorization.factor(apart.data(), {laid.values.data(), nullptr, nullptr}, report), Error);
 }
 
 TEST_F(WavefrontFactorTest, BadPivotsAreReportedAsOnTheHost) {
