@@ -260,7 +260,12 @@ Words option_names(const CLI::App& app) {
   if (std::find(later_options.begin(), later_options.end(), name) != later_options.end()) {
     throw Error(ErrorCode::bad_option, fmt::format("{} belongs to a method that this version does not have yet", name));
   }
-  if (name.empty() || name[0] != '-') throw Error(ErrorCode::bad_option, fmt::format("unexpected argument '{}'", extra));
+  if (name.empty() || name[0] != '-') {
+    // `check` takes its file without an option, so this is tried.
+    const bool is_file = app.get_option_no_throw("--matrix") && (extra.ends_with(".mtx") || extra.ends_with(".mtx.gz"));
+    throw Error(ErrorCode::bad_option, fmt::format("unexpected argument '{}'{}", extra,
+                                                   is_file ? fmt::format("; a file is given as --matrix {}", extra) : ""));
+  }
   // One dash before a long name is the commonest slip.
   const std::string long_name = name.size() > 2 && name[1] != '-' ? fmt::format("-{}", name) : name;
   throw Error(ErrorCode::bad_option, fmt::format("unknown option {}{}; see echelon {} --help", name,
