@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inverse of a small block by a warp, for the factorization of block CSR: Gauss-Jordan with row pivoting, operations and
+// The inverse of a small block by a warp (block CSR; grids for b = 2 and 3): Gauss-Jordan with row pivoting, operations and
 // their order those of base/small_block.hpp, so the bits are the host's. Blocks of two and three: every lane has all of it.
 // Larger ones: a lane has two neighbours of a row, as the tensor cores have them, so a step is few shuffles; rows are
 // looked through and exchanged only where the pivot is not the largest.

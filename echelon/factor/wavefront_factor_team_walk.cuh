@@ -34,8 +34,8 @@ struct alignas(16) TeamRoom {
   double judged[Lanes::lines * 4 * B * B];
 };
 
-/// Columns are whole sectors of the caches, or eight lines' side by side are: writing them apart from A, whose sectors would
-/// have come with A's own, then fetches nothing from memory.
+/// Columns are whole sectors of the caches, or those of eight lines side by side are. A sector that is written in part is
+/// fetched from memory first; in place it has come with A.
 template <int B>
 constexpr bool can_be_apart = (B & (B - 1)) == 0;
 
