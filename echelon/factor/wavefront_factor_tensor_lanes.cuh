@@ -65,7 +65,7 @@ struct TensorLanes {
     return x;
   }
 
-  /// A block as a right factor: rows q and q + 4 of column r. `first` is where entry 0 of the point would be.
+  /// A block as a right factor: rows q and q + 4 of column r.
   __device__ const double* right_place(const PointValues<double>& point) const { return point.at + (row * point.run + q); }
   __device__ __forceinline__ void ask(const double* at, double (&u)[factors]) const {
     u[0] = load_shared_by_all(at);
