@@ -68,9 +68,9 @@ struct RowFactorView {
   RowSweepWord* words = nullptr;
 
   /// Small blocks that tensor cores have in tiles (row_factor_tiles.cuh); others go to row_factor_columns.cuh. Of three,
-  /// long rows by depth, where many are ready at once, are faster in columns.
+  /// rows of 16 entries and more by depth, where many are ready at once, are faster in columns.
   ECHELON_FN bool in_tiles() const {
-    return meets.kept() && (rows.A.block > 3 || (rows.A.block == 3 && (meets.stride == 8 || !tickets)));
+    return meets.kept() && (rows.A.block > 3 || (rows.A.block == 3 && (meets.stride <= 16 || !tickets)));
   }
   /// Few scalars whose meets are kept. Like blocks in tiles they find what bounds the growth themselves; for others, a pass
   /// over U takes less time.
