@@ -115,18 +115,28 @@ class TeamWalk {
     return true;
   }
 
-  __device__ NearLine near_line(int n) const {
-    const Wavefront& front = v_.vector.front;
-    const TileView& tiles = v_.vector.tiles;
-    const NearLine none{0, never, 0, 0};
-    if (n >= points) return none;
+  /// The line of one of the points that rows need.
+  struct Reached {
+    FactorEntry entry;
+    int y, z;
+    bool there;
+  };
+  __device__ Reached reached(int n) const {
+    if (n >= points) return {};
     const FactorEntry o = v_.entries[n % (C + 1)];
     const int y = y_ + n / (C + 1) + o.line_y, z = z_ + o.line_z;
-    if (y < 0 || !front.has_line(y, z) || is_of_no_point(n, o)) return none;
+    const bool is_of_no_point = n % (C + 1) < C && o.level == 0;  // of a thin grid
+    return {o, y, z, y >= 0 && v_.vector.front.has_line(y, z) && !is_of_no_point};
+  }
+
+  __device__ NearLine near_line(int n) const {
+    const TileView& tiles = v_.vector.tiles;
+    const auto [o, y, z, there] = reached(n);
+    if (!there) return {0, never, 0, 0};
     const int t = tiles.tile_of_line(y, z);
     const Tile tile = tiles.tiles[t];
-    return {static_cast<int>(v_.vector.first_run[t]) + o.level - tile.first_level, o.level - front.line_start(y, z), y,
-            z - tile.z};
+    return {static_cast<int>(v_.vector.first_run[t]) + o.level - tile.first_level,
+            o.level - v_.vector.front.line_start(y, z), y, z - tile.z};
   }
 
   __device__ NearLine near_of(int n) const {
@@ -137,9 +147,6 @@ class TeamWalk {
     }
   }
 
-  /// A lower entry that reaches from no point of a thin grid to another.
-  __device__ static bool is_of_no_point(int n, const FactorEntry& o) { return n % (C + 1) < C && o.level == 0; }
-
   /// Each team that our lines' lower neighbours are of, but our own, becomes a lane's to wait for: up to the last level that
   /// any of our rows needs of it. What is beyond its end asks for all of it.
   __device__ Awaited find_awaited() {
@@ -148,25 +155,18 @@ class TeamWalk {
     };
     auto* list = reinterpret_cast<Listed*>(room_.judged);
     static_assert(sizeof(Room::judged) >= 32 * sizeof(Listed));
-    const Wavefront& front = v_.vector.front;
     int count = 0;
 #pragma unroll
     for (int s = 0; s < sets; ++s) {
-      const int n = lane_ + 32 * s;
-      int team = -1, level = never;
-      if (n < points) {
-        const FactorEntry o = v_.entries[n % (C + 1)];
-        const int y = y_ + n / (C + 1) + o.line_y, z = z_ + o.line_z;
-        const bool there = y >= 0 && front.has_line(y, z) && !is_of_no_point(n, o);
-        if (there && team_of(y, z) != team_) team = team_of(y, z), level = o.level;
-      }
+      const auto [o, y, z, there] = reached(lane_ + 32 * s);
+      const int team = there && team_of(y, z) != team_ ? team_of(y, z) : -1;
       const unsigned same = __match_any_sync(whole_warp, team);
       const int leader = __ffs(static_cast<int>(same)) - 1;
       const unsigned leaders = __ballot_sync(whole_warp, team >= 0 && lane_ == leader);
       const int place = __shfl_sync(whole_warp, count + __popc(leaders & ((1u << lane_) - 1)), leader);
       if (team >= 0 && lane_ == leader) list[place] = {team, never};
       __syncwarp();
-      if (team >= 0) atomicMax(&list[place].level, level);
+      if (team >= 0) atomicMax(&list[place].level, o.level);
       count += __popc(leaders);
     }
     __syncwarp();
