@@ -204,7 +204,7 @@ std::vector<DeviceOperation> sweeps_of_many(const bench::BenchCase& one, const D
       made.peers = count == 1 ? (lower ? "lower" : "upper") : "";
       made.bytes = on.bytes(entries, sizeof(double)) + 16.0 * (count - 1) * static_cast<double>(one.rows());
       made.flops = count * on.flops(entries);
-      made.kernel = fmt::format("{} at once", many.at_once(count));
+      made.kernel = fmt::format("{} at once", std::min(count, many.most_columns()));
       const auto* values = on.tiles.data();
       made.samples = on.sampled([&] { lower ? many.lower(values, from, to) : many.upper(values, from, to); });
       sweep.check();

@@ -21,11 +21,6 @@ SweepPlan many_sweep_plan(const SweepTriangle& triangle, TileShape tile, int dof
     none.why_not = "no kernel";
     return none;
   }
-  // Measured on an H200: pairs take 0.93 to 1.27 times as long as one by one, by kernels made for one vector.
-  if (dof == 1 && columns == 2) {
-    none.why_not = "one by one are as fast";
-    return none;
-  }
   // Measured: eight on 27 entries take longer than twice four, for want of room in the ring.
   constexpr std::size_t most_entries_of_eight = 6;
   if (columns > 4 && triangle.neighbours.size() > most_entries_of_eight) {
@@ -87,11 +82,6 @@ void WavefrontMany::add_kind(const TileOrder& order, int columns) {
     view.sweep.log_history = std::countr_zero(static_cast<unsigned>(plan.history));
   }
   kind_[kinds_++] = kind;
-}
-
-int WavefrontMany::at_once(int vectors) const {
-  const auto* fits = std::find_if(kind_, kind_ + kinds_, [&](const Kind& kind) { return kind.columns <= vectors; });
-  return fits != kind_ + kinds_ ? fits->columns : 1;
 }
 
 /// As many at once as there is a kind for; what is left alone by `one`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact sweeps on several vectors at once on a GPU: the factors are read once for up to eight (wavefront_many.cuh), and each
 // vector gets the bits of a sweep alone. Vectors are apart, each in the order of the matrix. Where there is no room for a
-// ring of several vectors, or the factors are stored narrow, they are swept one by one; so are two of scalars.
+// ring of several vectors, or the factors are stored narrow, they are swept one by one.
 #pragma once
 
 #include <span>
@@ -23,8 +23,8 @@ class WavefrontMany {
   void lower(const void* values, std::span<const double* const> r, std::span<double* const> x, double r_scale = 1);
   void upper(const void* values, std::span<const double* const> r, std::span<double* const> x);
 
-  /// Of so many, those that the first launch takes; 1: they go one by one.
-  int at_once(int vectors) const;
+  /// The most vectors one launch takes; 1: they go one by one.
+  int most_columns() const { return kinds_ > 0 ? kind_[0].columns : 1; }
   std::int64_t bytes() const { return words_.bytes(); }
 
  private:

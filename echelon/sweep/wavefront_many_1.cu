@@ -14,6 +14,7 @@ void launch_columns(const WavefrontManyView& many) {
 }  // namespace
 
 void launch_many_scalars(const WavefrontManyView& many) {
+  if (many.columns == 2) return launch_columns<2>(many);
   if (many.columns == 4) return launch_columns<4>(many);
   if (many.columns == 8) return launch_columns<8>(many);
   no_many_kernel(many);
