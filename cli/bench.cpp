@@ -38,8 +38,7 @@ int run_bench(const BenchOptions& options, const std::vector<std::string>& argum
   // A comparison of our own methods has no contenders.
   Contenders contenders;
   if (options.kind != "convergence") {
-    contenders =
-        find_contenders(options.kind, options.peers.empty() ? contender_names() : options.peers, options.contenders);
+    contenders = find_contenders(options.kind, options.peers.empty() ? contender_names() : options.peers, options);
   }
   CasePlan plan;
   plan.threads = thread_counts(options);

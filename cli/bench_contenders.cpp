@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/child_process.hpp"
@@ -20,6 +21,10 @@ fs::path program_folder() {
   return unknown ? fs::path(".") : program.parent_path();
 }
 
+std::string program_name(const std::string& kind, const std::string& contender) {
+  return fmt::format("bench_{}_{}", kind, contender);
+}
+
 std::string last_line(const std::string& text) {
   const auto end = text.find_last_not_of("\r\n ");
   if (end == std::string::npos) return "";
@@ -29,6 +34,7 @@ std::string last_line(const std::string& text) {
 
 /// PETSc's and Open MPI's banners come after the sentence that says what happened.
 std::string last_words(const ChildOutcome& outcome) {
+  if (!outcome.stopped.empty()) return outcome.stopped;
   for (const char* mark : {"PETSC ERROR: ", "not enough slots"}) {
     const auto at = outcome.err.find(mark);
     if (at != std::string::npos) return outcome.err.substr(at, outcome.err.find('\n', at) - at);
@@ -57,19 +63,23 @@ std::vector<std::string> all_contender_names() {
   return all;
 }
 
-Contenders find_contenders(const std::string& kind, const std::vector<std::string>& names, const std::string& folder) {
+Contenders find_contenders(const std::string& kind, const std::vector<std::string>& names, const BenchOptions& options) {
   std::error_code unknown;
-  if (!folder.empty() && !fs::is_directory(folder, unknown)) {
-    throw Error(ErrorCode::bad_option, fmt::format("--contenders: {} is no folder", folder));
+  std::vector<fs::path> folders = {program_folder(), program_folder().parent_path() / "bench"};
+  if (!options.contenders.empty()) folders = {options.contenders};
+  if (!options.contenders.empty() && !fs::is_directory(options.contenders, unknown)) {
+    throw Error(ErrorCode::bad_option, fmt::format("--contenders: {} is no folder", options.contenders));
   }
-  const fs::path where = folder.empty() ? program_folder().parent_path() / "bench" : fs::path(folder);
   Contenders all;
   for (const auto& name : names) {
-    const auto path = where / fmt::format("bench_{}_{}", kind, name);
-    if (access(path.c_str(), X_OK) == 0) {
-      all.found.push_back({name, path.string(), name != "eigen"});
-    } else {
+    const auto found = std::find_if(folders.begin(), folders.end(), [&](const fs::path& folder) {
+      return access((folder / program_name(kind, name)).c_str(), X_OK) == 0;
+    });
+    if (found == folders.end()) {
       all.missing.push_back(name);
+    } else {
+      const auto path = fs::absolute(*found / program_name(kind, name));
+      all.found.push_back({name, path.string(), name != "eigen", options.contender_limit});
     }
   }
   return all;
@@ -90,18 +100,18 @@ bench::ContenderLine run_contender(const Contender& contender, const bench::Benc
   }
   command.push_back(contender.path);
   for (const auto& word : one.arguments()) command.push_back(word);
-  const auto outcome = run_child(command, environment);
-  if (outcome.status != 0) throw Error(ErrorCode::structure, last_words(outcome));
+  const auto outcome = run_child(command, environment, {.seconds = contender.seconds});
+  if (outcome.status != 0 || !outcome.stopped.empty()) throw Error(ErrorCode::structure, last_words(outcome));
   return bench::from_line(outcome.out);
 }
 
 SaidLines run_device_contender(const Contender& contender, const bench::BenchCase& one) {
   std::vector<std::string> command = {contender.path};
   for (const auto& word : one.arguments()) command.push_back(word);
-  const auto outcome = run_child(command);
+  const auto outcome = run_child(command, {}, {.seconds = contender.seconds});
   SaidLines said{bench::from_lines(outcome.out), ""};
-  if (outcome.status != 0) said.trouble = last_words(outcome);
-  if (outcome.status == 0 && said.lines.empty()) said.trouble = "it said nothing";
+  if (outcome.status != 0 || !outcome.stopped.empty()) said.trouble = last_words(outcome);
+  if (said.trouble.empty() && said.lines.empty()) said.trouble = "it said nothing";
   return said;
 }
 

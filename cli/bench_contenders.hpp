@@ -8,6 +8,7 @@
 
 #include "bench/measure/bench_case.hpp"
 #include "bench/measure/contender_line.hpp"
+#include "cli/options.hpp"
 
 namespace echelon::cli {
 
@@ -15,6 +16,7 @@ struct Contender {
   std::string name;  // "petsc"
   std::string path;
   bool takes_ranks = false;
+  double seconds = 600;  // after which it is ended
 };
 
 struct Contenders {
@@ -28,8 +30,9 @@ std::vector<std::string> device_contender_names(const std::string& kind);
 /// On the host or on a GPU, whatever the kind.
 std::vector<std::string> all_contender_names();
 
-/// `folder` empty: ../bench from the program's own folder. Throws Error(bad_option) when a given folder is none.
-Contenders find_contenders(const std::string& kind, const std::vector<std::string>& names, const std::string& folder);
+/// In the folder of `--contenders`, which must be one (Error(bad_option)); without it in the program's own folder or, in a
+/// build tree, in bench/ beside that.
+Contenders find_contenders(const std::string& kind, const std::vector<std::string>& names, const BenchOptions& options);
 
 /// Throws Error with the contender's last words when it did not give a line.
 bench::ContenderLine run_contender(const Contender& contender, const bench::BenchCase& one, int ranks);

@@ -125,7 +125,7 @@ int run_solves(const BenchOptions& options, const std::vector<std::string>& argu
   const auto cases =
       chosen_cases(methods ? bench::device_convergence(options.small) : bench::device_solves(options.small), options);
   const auto names = options.peers.empty() ? device_contender_names(options.kind) : options.peers;
-  const auto contenders = find_contenders(options.kind, names, options.contenders);
+  const auto contenders = find_contenders(options.kind, names, options);
   BenchReport report = new_report(options, arguments, contenders);
   report.backend = device_backend(gpu);
   report.rounds = options.rounds > 0 ? options.rounds : options.small ? 1 : solve_rounds;
@@ -143,7 +143,7 @@ int run_block(const BenchOptions& options, const std::vector<std::string>& argum
   }
   cases = chosen_cases(std::move(cases), options);
   const auto names = options.peers.empty() ? device_contender_names(options.kind) : options.peers;
-  const auto contenders = find_contenders(options.kind, names, options.contenders);
+  const auto contenders = find_contenders(options.kind, names, options);
   const BlockPlan plan{options.rounds > 0 ? options.rounds
                        : options.small    ? small_repeats
                                           : sweep_repeats,
@@ -160,7 +160,7 @@ int run_trisolve(const BenchOptions& options, const std::vector<std::string>& ar
   const Device gpu = Device::cuda();
   const auto cases = chosen_cases(trisolve_cases(options.small, gpu), options);
   const auto names = options.peers.empty() ? device_contender_names(options.kind) : options.peers;
-  const auto contenders = find_contenders("block", names, options.contenders);
+  const auto contenders = find_contenders("block", names, options);
   TrisolvePlan plan;
   plan.small = options.small;
   plan.repeats = options.rounds > 0 ? options.rounds : options.small ? small_repeats : sweep_repeats;
@@ -202,7 +202,7 @@ int run_bench_cuda(const BenchOptions& options, const std::vector<std::string>& 
   if (bench::has_contenders(options.column)) {
     auto names = options.peers.empty() ? device_contender_names(options.kind) : options.peers;
     if (plan.scope == DeviceScope::main) std::erase(names, "spmv");
-    contenders = find_contenders(options.kind, names, options.contenders);
+    contenders = find_contenders(options.kind, names, options);
   }
   plan.repeats = options.rounds > 0         ? options.rounds
                  : options.small            ? small_repeats

@@ -4,23 +4,28 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
+#include <thread>
 
 #include "echelon/base/error.hpp"
 
 namespace echelon::cli {
 namespace {
 
-/// Both ends are closed in programs we start; spawn's dup2 makes the one copy that is not.
+/// Both ends are closed in programs we start; dup2 makes the one copy that is not.
 class Pipe {
  public:
   Pipe() {
@@ -64,13 +69,54 @@ std::vector<std::string> with_ours(const std::vector<std::string>& additions) {
   return all;
 }
 
-/// Reads both to their ends; one alone could fill up while we wait for the other.
-void drain(Pipe& out, Pipe& err, ChildOutcome& outcome) {
+using Clock = std::chrono::steady_clock;
+
+std::atomic<pid_t> running{0};
+static_assert(std::atomic<pid_t>::is_always_lock_free, "a signal handler reads it");
+
+/// A child in a process group of its own, which is ended as a whole: a launcher's ranks with it.
+class Child {
+ public:
+  explicit Child(pid_t id) : id_(id) { running = id; }
+  ~Child() { running = 0; }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  void end() {
+    kill(-id_, SIGTERM);
+    // A launcher takes its ranks down by itself; what does not listen is killed.
+    for (int wait = 0; wait < 40 && !over(); ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    kill(-id_, SIGKILL);
+  }
+  int wait() {
+    while (!over_ && waitpid(id_, &raw_, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(raw_) ? WEXITSTATUS(raw_) : -WTERMSIG(raw_);
+  }
+
+ private:
+  bool over() {
+    over_ = over_ || waitpid(id_, &raw_, WNOHANG) == id_;
+    return over_;
+  }
+
+  pid_t id_;
+  int raw_ = 0;
+  bool over_ = false;
+};
+
+/// Reads both to their ends, because one alone could fill up while we wait for the other. Returns which limit was passed.
+std::string drain(Pipe& out, Pipe& err, ChildOutcome& outcome, const ChildLimits& limits) {
   std::array<pollfd, 2> watched{{{out[0], POLLIN, 0}, {err[0], POLLIN, 0}}};
   std::array<std::string*, 2> kept{&outcome.out, &outcome.err};
   std::array<char, 4096> buffer;
+  const auto begin = Clock::now();
   for (int open = 2; open > 0;) {
-    if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
+    const double left = limits.seconds - std::chrono::duration<double>(Clock::now() - begin).count();
+    if (left <= 0) return fmt::format("it took longer than {:g} s and was ended", limits.seconds);
+    if (poll(watched.data(), watched.size(), static_cast<int>(std::min(left, 3600.0) * 1e3) + 1) < 0 && errno != EINTR) {
+      return fmt::format("its words could not be waited for: {}", std::strerror(errno));
+    }
     for (std::size_t i = 0; i < watched.size(); ++i) {
       if (watched[i].fd < 0 || watched[i].revents == 0) continue;
       const auto got = read(watched[i].fd, buffer.data(), buffer.size());
@@ -80,36 +126,58 @@ void drain(Pipe& out, Pipe& err, ChildOutcome& outcome) {
         watched[i].fd = -1;
         --open;
       }
+      watched[i].revents = 0;
+    }
+    if (static_cast<std::int64_t>(outcome.out.size() + outcome.err.size()) > limits.bytes) {
+      return fmt::format("it said more than {} bytes and was ended", limits.bytes);
     }
   }
+  return {};
+}
+
+/// Between fork and exec only what is safe there: no allocation, no exception.
+[[noreturn]] void become(char* const* words, char* const* variables, const Pipe& out, const Pipe& err, int trouble,
+                         pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  const int nothing = open("/dev/null", O_RDONLY);
+  // Our handlers are gone with exec, but what we ignore would stay ignored.
+  signal(SIGPIPE, SIG_DFL);
+  const bool ready = getppid() == parent && nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+                     dup2(out[1], STDOUT_FILENO) >= 0 && dup2(err[1], STDERR_FILENO) >= 0;
+  if (ready) execvpe(words[0], words, variables);
+  const int why = errno;
+  if (write(trouble, &why, sizeof why) < 0) _exit(126);
+  _exit(127);
 }
 
 }  // namespace
 
-ChildOutcome run_child(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
-  Pipe out, err;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
+ChildOutcome run_child(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                       const ChildLimits& limits) {
+  Pipe out, err, trouble;
   std::vector<std::string> words = command, variables = with_ours(environment);
-  pid_t child = 0;
-  const int failure =
-      posix_spawnp(&child, words[0].c_str(), &actions, nullptr, pointers(words).data(), pointers(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) {
-    throw Error(ErrorCode::file_missing, fmt::format("{} cannot be started: {}", words[0], std::strerror(failure)));
+  const auto word_list = pointers(words), variable_list = pointers(variables);
+  const pid_t parent = getpid(), id = fork();
+  if (id < 0) throw Error(ErrorCode::file_missing, fmt::format("{} cannot be started: {}", words[0], std::strerror(errno)));
+  if (id == 0) become(word_list.data(), variable_list.data(), out, err, trouble[1], parent);
+  setpgid(id, id);  // whichever of the two comes first
+  Child child(id);
+  for (auto* pipe : {&out, &err, &trouble}) pipe->close_end(1);
+  int why = 0;
+  if (read(trouble[0], &why, sizeof why) == sizeof why) {
+    child.wait();
+    throw Error(ErrorCode::file_missing, fmt::format("{} cannot be started: {}", words[0], std::strerror(why)));
   }
-  out.close_end(1);
-  err.close_end(1);
   ChildOutcome outcome;
-  drain(out, err, outcome);
-  int raw = 0;
-  while (waitpid(child, &raw, 0) < 0 && errno == EINTR) {
-  }
-  outcome.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : -WTERMSIG(raw);
+  outcome.stopped = drain(out, err, outcome, limits);
+  if (!outcome.stopped.empty()) child.end();
+  outcome.status = child.wait();
   return outcome;
+}
+
+void end_running_child() noexcept {
+  if (const pid_t id = running; id > 0) kill(-id, SIGTERM);
 }
 
 bool in_path(const std::string& name) {

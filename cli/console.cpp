@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "cli/child_process.hpp"
 #include "cli/commands.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/file_output.hpp"
@@ -22,6 +23,7 @@ volatile std::sig_atomic_t something_to_save = 0;
 
 template <std::size_t N>
 [[noreturn]] void leave_at_once(const char (&sentence)[N], int status) {
+  end_running_child();
   if (write(STDERR_FILENO, sentence, N - 1) < 0) _exit(status);  // nobody listens; the status says it
   _exit(status);
 }

@@ -237,6 +237,8 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->multi_option_policy(all)
       ->expected(1, 8);
   group.text("--contenders", o.contenders, "folder of the contenders' programs; default beside this one", "DIR");
+  group.real("--contender-limit", o.contender_limit, "seconds after which a contender is ended and not compared", 0.1, 1e6,
+             "S");
   group.text("--machine", o.machine, "name of this machine, for the report", "NAME");
   group.text("--commit", o.commit, "of the program, when there is no repository around it", "HASH");
   group.file("--json", o.json, "write the report; - is standard output");

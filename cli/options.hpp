@@ -85,6 +85,7 @@ struct BenchOptions {
   std::string matrices;            // folder of Matrix Market files, of block
   std::vector<std::string> peers;  // empty: all that are known
   std::string contenders;          // folder; empty: beside the program
+  double contender_limit = 600;    // seconds a contender may take for one case
   bool small = false;
   std::string machine, commit;
   std::string from;  // an earlier run's report: shown again, nothing is measured

@@ -3,6 +3,7 @@
 // is missing is said. Contenders are scripts here, so that both right and wrong ones exist on every machine.
 #include <fmt/format.h>
 
+#include <csignal>
 #include <set>
 
 #include "bench/measure/contender_line.hpp"
@@ -23,6 +24,21 @@ class Bench : public Program {
     std::ofstream(path) << "#!/bin/sh\ncat " << file("line.json") << "\n";
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return folder;
+  }
+  /// The same with any shell commands.
+  void script(const std::string& kind, const std::string& commands) {
+    const auto path = contender(kind, "") + "/bench_" + kind + "_eigen";
+    std::ofstream(path) << "#!/bin/sh\n" << commands << "\n";
+  }
+  /// Whether a process is gone, or will be soon.
+  static bool ends(pid_t id) {
+    for (int wait = 0; wait < 100; ++wait) {
+      // One that was not waited for yet is a name only.
+      const auto state = read_text("/proc/" + std::to_string(id) + "/stat");
+      if (state.empty() || state.find(") Z ") != std::string::npos) return true;
+      usleep(50'000);
+    }
+    return false;
   }
   static std::string answer(double norm, double probe, double residual = 0) {
     bench::ContenderLine line;
@@ -153,6 +169,48 @@ TEST_F(Bench, AContenderCountsOnlyWhenItsAnswerIsRight) {
     EXPECT_EQ(run(line).status, 0);
     EXPECT_TRUE(contains(text("r.json"), "expected a contender's line of JSON")) << nonsense;
   }
+}
+
+TEST_F(Bench, AContenderThatHangsOrBabblesIsEndedAndNamed) {
+  const std::string line =
+      "bench trsv --small --only 'convdiff star7' --threads 1 --peers eigen --contenders peers --json r.json ";
+  script("trsv", "sleep 1000 & echo $! > " + file("sleeper") + "; wait");
+  auto result = run(line + "--contender-limit 0.5");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(text("r.json"), "it took longer than 0.5 s and was ended")) << text("r.json");
+  EXPECT_TRUE(ends(std::stoi(text("sleeper")))) << "what a contender started goes with it";
+
+  script("trsv", "exec yes");
+  result = run(line);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(text("r.json"), "it said more than 16777216 bytes and was ended")) << text("r.json");
+}
+
+TEST_F(Bench, AContenderDiesWithTheProgram) {
+  for (const char* signal : {"TERM", "KILL"}) {
+    std::filesystem::remove(file("contender"));
+    script("trsv", "echo $$ > " + file("contender.new") + "; mv " + file("contender.new") + " " + file("contender") +
+                       "; exec sleep 1000");
+    const auto result =
+        run(fmt::format("bench trsv --small --only 'convdiff star7' --threads 1 --peers eigen --contenders "
+                        "peers & child=$!; while ! [ -f {} ]; do sleep 0.05; done; kill -{} $child; wait $child",
+                        file("contender"), signal));
+    EXPECT_TRUE(ends(std::stoi(text("contender")))) << signal;
+    EXPECT_EQ(result.status, signal == std::string("TERM") ? 130 : 128 + SIGKILL);
+  }
+}
+
+TEST_F(Bench, ContendersStandBesideTheProgram) {
+  std::filesystem::create_directories(file("own/bin"));
+  std::filesystem::copy_file(ECHELON_PROGRAM, file("own/bin/echelon"));
+  const std::string line = " bench trsv --small --only 'convdiff star7' --threads 1 --peers eigen --json r.json -q";
+  const auto missing = [&] {
+    EXPECT_EQ(std::system(("cd " + file("") + " && own/bin/echelon" + line).c_str()), 0);
+    return json("r.json")["contenders"]["missing"].size();
+  };
+  EXPECT_EQ(missing(), 1u);
+  std::filesystem::copy(contender("trsv", answer(1, 0)), file("own/bin"));
+  EXPECT_EQ(missing(), 0u);
 }
 
 TEST_F(Bench, ASolveIsJudgedByItsTrueResidual) {
