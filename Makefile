@@ -8,12 +8,25 @@ LABEL ?= .
 # Archer tells the thread sanitizer about OpenMP's own synchronisation.
 ARCHER = $(firstword $(wildcard /usr/lib/llvm-*/lib/libarcher.so))
 
-.PHONY: demo configure build test test-asan test-tsan fuzz bench bench-peers gpu-test gpu-pack gpu-sanitize gpu-bench format tidy clean packages peers-packages
+.PHONY: demo configure build test sanitize test-asan test-tsan fuzz bench bench-peers gpu-test gpu-pack gpu-sanitize gpu-bench format tidy clean packages peers-packages
 
-demo: configure
-	@$(CMAKE) --build build -j$(JOBS) --target echelon_program
-	build/bin/echelon solve --problem poisson --grid 64 --solver cg --pc ic --plot build/demo.svg
-	@echo "residual history drawn in build/demo.svg"
+# What it runs and no more: without a GPU the CUDA kernels, nearly all of a whole build, are left out. CUDA=1 builds them all
+# the same, CUDA=0 leaves them out where there is a GPU.
+CUDA ?= $(shell nvidia-smi -L >/dev/null 2>&1 && echo 1)
+DEMO = $(if $(filter 1,$(CUDA)),release,demo)
+DEMO_BUILD = $(if $(filter 1,$(CUDA)),build,build/demo)
+demo:
+	@echo "1/4 packages of the distribution that are missing"
+	@tools/bootstrap program
+	@echo "2/4 configuring: $(if $(filter 1,$(CUDA)),with CUDA kernels,for this CPU only ('make demo CUDA=1' builds the kernels for GPUs too))"
+	@$(CMAKE) --preset $(DEMO) > build-configure.log 2>&1 || { cat build-configure.log; rm -f build-configure.log; exit 1; }
+	@rm -f build-configure.log
+	@echo "3/4 building the program, $(if $(filter 1,$(CUDA)),about a quarter of an hour,two to three minutes) on two cores; a second time only what changed"
+	@$(CMAKE) --build $(DEMO_BUILD) -j$(JOBS) --target echelon_program
+	@mkdir -p build/bin; [ -x build/bin/echelon ] || ln -sf ../demo/bin/echelon build/bin/echelon
+	@echo "4/4 solving the Poisson equation on 64x64x64 points"
+	$(DEMO_BUILD)/bin/echelon solve --problem poisson --grid 64 --solver cg --pc ic --plot build/demo.svg
+	@echo "The residual's history is drawn in build/demo.svg. The program is build/bin/echelon: build/bin/echelon solve --help"
 
 packages:
 	@tools/bootstrap
@@ -21,26 +34,42 @@ packages:
 peers-packages:
 	@tools/bootstrap peers
 
+# A link that `make demo` left would have the whole program written into the demo's folder.
 configure: packages
+	@[ ! -L build/bin/echelon ] || rm -f build/bin/echelon
 	@$(CMAKE) --preset release > build-configure.log 2>&1 || { cat build-configure.log; rm -f build-configure.log; exit 1; }
 	@grep -E 'CUDA:' build-configure.log; rm -f build-configure.log
 
 build: configure
 	@$(CMAKE) --build build -j$(JOBS)
 
+# The last line counts the cases of all programs; those that were skipped are listed by their reasons above it.
 test: build
-	cd build && ctest --output-on-failure -j$(JOBS) -L '$(LABEL)'
+	@rm -rf build/test-results; mkdir -p build/test-results
+	@status=0; (cd build && ctest --output-on-failure -j$(JOBS) -L '$(LABEL)' --output-junit test-results/ctest.xml) || status=1; \
+	  tools/test-summary build/test-results || status=1; exit $$status
 
+# For CI: the sanitizers and the fuzzer on a few programs of the host's code, about a minute each once they are built.
+ASAN_TESTS = test_bad_files test_bad_systems test_ilu_rows test_krylov_rows test_struct_ilu test_ilut test_matching
+TSAN_TESTS = test_concurrent_apply test_line_groups test_sweep_plan test_vector_ops
+only = ^($(subst $() ,|,$(1)))$$
+sanitize: packages
+	$(CMAKE) --preset asan && $(CMAKE) --build build/asan -j$(JOBS) --target $(ASAN_TESTS)
+	cd build/asan && $(ASAN_ENVIRONMENT) ctest --output-on-failure -j$(JOBS) -R '$(call only,$(ASAN_TESTS))'
+	$(CMAKE) --preset tsan && $(CMAKE) --build build/tsan -j$(JOBS) --target $(TSAN_TESTS)
+	cd build/tsan && $(TSAN_ENVIRONMENT) ctest --output-on-failure -j$(JOBS) -R '$(call only,$(TSAN_TESTS))'
+	$(MAKE) fuzz FUZZ_SECONDS=60
+
+ASAN_ENVIRONMENT = ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/tools/lsan.supp UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+TSAN_ENVIRONMENT = OMP_TOOL_LIBRARIES=$(ARCHER) OMP_NUM_THREADS=4 TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1"
 test-asan: packages
 	$(CMAKE) --preset asan && $(CMAKE) --build build/asan -j$(JOBS)
-	cd build/asan && ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/tools/lsan.supp UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	  ctest --output-on-failure -j$(JOBS) -L quick
+	cd build/asan && $(ASAN_ENVIRONMENT) ctest --output-on-failure -j$(JOBS) -L quick
 
 # Without the tests of signals: the sanitizer holds signals back, so a process that waits for its input never sees them.
 test-tsan: packages
 	$(CMAKE) --preset tsan && $(CMAKE) --build build/tsan -j$(JOBS)
-	cd build/tsan && OMP_TOOL_LIBRARIES=$(ARCHER) OMP_NUM_THREADS=4 \
-	  TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" ctest --output-on-failure -j$(JOBS) -L quick -E test_cli_trouble
+	cd build/tsan && $(TSAN_ENVIRONMENT) ctest --output-on-failure -j$(JOBS) -L quick -E test_cli_trouble
 
 FUZZ_SECONDS ?= 60
 fuzz: packages
