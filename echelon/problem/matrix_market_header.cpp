@@ -74,15 +74,27 @@ Word one_of(const TextSource& source, const Token& token, const char* what,
                      complex ? ": solve the equivalent real system of twice the size" : ""));
 }
 
+/// Of the first word of the first line; −1: there is none within reach.
+std::int64_t first_word(std::span<const char> text) {
+  constexpr std::size_t reach = std::size_t{1} << 16;
+  for (std::size_t at = 0; at < std::min(text.size(), reach); ++at) {
+    if (text[at] == '\n') return -1;
+    if (!is_blank(text[at])) return static_cast<std::int64_t>(at);
+  }
+  return -1;
+}
+
 void read_banner(const TextSource& source, LineReader& lines, Header& header) {
-  const auto banner = lines.tokens(6);
-  if (banner.empty() || lower(banner[0].text) != "%%matrixmarket") {
+  // Asked before the line is looked for: it may be as long as the file.
+  if (!begins_as_matrix_market(source.text())) {
+    const auto first = first_word(source.text());
     refuse(
         source, 0,
         fmt::format("this is not a Matrix Market file: it starts with {} instead of \"%%MatrixMarket matrix coordinate real "
                     "general\"",
-                    banner.empty() ? "a blank line" : quoted_token(source, banner[0].offset)));
+                    first < 0 ? "a blank line" : quoted_token(source, first)));
   }
+  const auto banner = lines.tokens(6);
   if (banner.size() != 5) {
     refuse(source, banner[std::min<std::size_t>(banner.size() - 1, 5)].offset,
            fmt::format("the banner has {} words and needs five, as in \"%%MatrixMarket matrix coordinate real general\"",
@@ -149,6 +161,15 @@ void check_claim(const TextSource& source, const Header& header) {
 }
 
 }  // namespace
+
+bool begins_as_matrix_market(std::span<const char> start) {
+  constexpr std::string_view word = "%%matrixmarket";
+  const auto first = first_word(start);
+  if (first < 0) return false;
+  const std::string_view rest = std::string_view(start.data(), start.size()).substr(static_cast<std::size_t>(first));
+  return lower(rest.substr(0, word.size())) == word &&
+         (rest.size() == word.size() || is_blank(rest[word.size()]) || rest[word.size()] == '\n');
+}
 
 Header read_header(const TextSource& source) {
   if (source.text().empty()) refuse(source, 0, "the file is empty; a Matrix Market file starts with %%MatrixMarket");

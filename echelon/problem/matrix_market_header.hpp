@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,9 @@ struct Header {
 
   bool mirrored() const { return symmetry != Symmetry::general; }
 };
+
+/// Whether text that starts so has the banner's first word: what is asked before more than 64 KiB are read.
+bool begins_as_matrix_market(std::span<const char> start);
 
 Header read_header(const TextSource& source);
 
