@@ -31,8 +31,9 @@ struct Header {
   bool mirrored() const { return symmetry != Symmetry::general; }
 };
 
-/// Whether text that starts so has the banner's first word: what is asked before more than 64 KiB are read.
-bool begins_as_matrix_market(std::span<const char> start);
+/// Whether text that starts so is worth reading on: it begins with the banner's first word; above 16 MiB its size line has
+/// come; and it is not much longer than the entries promised there. A stream that has no end is left by this.
+bool worth_reading_on(std::span<const char> start);
 
 Header read_header(const TextSource& source);
 

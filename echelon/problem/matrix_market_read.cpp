@@ -86,7 +86,7 @@ struct MatrixMarketFile::Opened {
 MatrixMarketFile::MatrixMarketFile(const std::string& path, const ReadOptions& options) {
   const auto start = Clock::now();
   guarded(path, [&] {
-    auto source = TextSource::open(path, options.memory_limit, begins_as_matrix_market);
+    auto source = TextSource::open(path, options.memory_limit, worth_reading_on);
     const Header header = read_header(source);
     sizes_ = sizes_of(path, header);
     opened_ = std::make_unique<Opened>(Opened{start, options, std::move(source), header});
@@ -113,7 +113,7 @@ MatrixFile read_matrix_market(const std::string& path, const ReadOptions& option
 MatrixFile parse_matrix_market(std::span<const char> text, const std::string& name, const ReadOptions& options) {
   const auto start = Clock::now();
   return guarded(name, [&] {
-    const auto source = TextSource::from_memory(text, name, options.memory_limit, begins_as_matrix_market);
+    const auto source = TextSource::from_memory(text, name, options.memory_limit, worth_reading_on);
     return read_matrix(source, read_header(source), options, start);
   });
 }
@@ -124,7 +124,7 @@ Vector<double> read_vector(const std::string& path, const ReadOptions& options) 
 
 Vector<double> parse_vector(std::span<const char> text, const std::string& name, const ReadOptions& options) {
   return guarded(name, [&] {
-    const auto source = TextSource::from_memory(text, name, options.memory_limit, begins_as_matrix_market);
+    const auto source = TextSource::from_memory(text, name, options.memory_limit, worth_reading_on);
     return read_one_column(source, read_header(source), options);
   });
 }

@@ -60,17 +60,14 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  /// Returns the bytes of text; those of the first look when it says no.
+  /// Returns the bytes of text; those of the look that says no.
   std::int64_t run(std::span<const char> from, Array<char>& to, std::int64_t memory_limit, const std::string& name,
-                   TextSource::FirstLook look) {
+                   TextSource::Look look) {
     constexpr std::int64_t largest_piece = std::numeric_limits<int>::max();
     const auto size = static_cast<std::int64_t>(from.size());
     std::int64_t used = 0, read = 0;
     for (;;) {
-      if (look && used >= first_piece) {
-        if (!look(to.span().first(static_cast<std::size_t>(used)))) return used;
-        look = nullptr;
-      }
+      if (look && used > 0 && used == to.size() && !look(to.span())) return used;
       grow(to, used, memory_limit, name);
       const auto in = static_cast<uInt>(std::min(largest_piece, size - read));
       const auto out = static_cast<uInt>(std::min(largest_piece, to.size() - used));
@@ -123,7 +120,7 @@ TextSource::~TextSource() {
   if (mapping_) ::munmap(mapping_, mapped_bytes_);
 }
 
-TextSource TextSource::open(const std::string& path, std::int64_t memory_limit, FirstLook look) {
+TextSource TextSource::open(const std::string& path, std::int64_t memory_limit, Look look) {
   TextSource source(path, look);
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.number < 0) refuse_unreadable(path, std::strerror(errno));
@@ -149,21 +146,23 @@ TextSource TextSource::open(const std::string& path, std::int64_t memory_limit, 
 }
 
 TextSource TextSource::from_memory(std::span<const char> bytes, const std::string& name, std::int64_t memory_limit,
-                                   FirstLook look) {
+                                   Look look) {
   TextSource source(name, look);
   source.text_ = bytes;
   source.inflate_if_compressed(memory_limit);
   return source;
 }
 
-bool TextSource::worth_reading(std::span<const char> start) const {
+bool TextSource::worth_reading_on(std::span<const char> start) const {
   if (!look_) return true;
   if (!is_compressed(start)) return look_(start);
+  // Of a compressed stream the beginning says enough: what it holds is looked at again when all of it is inflated.
+  if (static_cast<std::int64_t>(start.size()) > first_piece) return true;
   bool worth = true;
   try {
     Array<char> inflated;
     const auto bytes = Inflater().run(start, inflated, 0, name_, look_);
-    if (bytes >= first_piece) worth = look_(inflated.span().first(static_cast<std::size_t>(bytes)));
+    worth = bytes < first_piece || look_(inflated.span().first(static_cast<std::size_t>(bytes)));
   } catch (const Error&) {
     // A piece of a stream ends in its middle; what it is will be said when all of it is there.
   }
@@ -172,11 +171,8 @@ bool TextSource::worth_reading(std::span<const char> start) const {
 
 void TextSource::read_all(int descriptor, std::int64_t memory_limit) {
   std::int64_t used = 0;
-  for (bool looked = false;;) {
-    if (!looked && used >= first_piece) {
-      if (!worth_reading(buffer_.span().first(static_cast<std::size_t>(used)))) break;
-      looked = true;
-    }
+  for (;;) {
+    if (used > 0 && used == buffer_.size() && !worth_reading_on(buffer_.span())) break;
     grow(buffer_, used, memory_limit, name_);
     const auto got = ::read(descriptor, buffer_.data() + used, static_cast<std::size_t>(buffer_.size() - used));
     if (got < 0 && errno == EINTR) continue;

@@ -96,6 +96,13 @@ TEST_F(Memory, AStreamWithoutAnEndIsLeftWhenItIsNoMatrix) {
   const auto packed = run_bounded("check packed", "mkfifo packed; yes | gzip > packed & ");
   EXPECT_EQ(packed.status, 2);
   EXPECT_TRUE(contains(packed.err, "not a Matrix Market file")) << packed.err;
+  const std::string banner = "echo '%%MatrixMarket matrix coordinate real general'; ";
+  const auto comments = run_bounded("check comments", "mkfifo comments; (" + banner + "yes %) > comments & ");
+  EXPECT_EQ(comments.status, 2);
+  EXPECT_TRUE(contains(comments.err, "size line")) << comments.err;
+  const auto surplus = run_bounded("check surplus", "mkfifo surplus; (" + banner + "echo 2 2 2; yes '1 1 1') > surplus & ");
+  EXPECT_EQ(surplus.status, 2);
+  EXPECT_TRUE(contains(surplus.err, "promises 2 entries")) << surplus.err;
   const auto rhs = run_bounded("solve --grid 4 --rhs /dev/zero");
   EXPECT_EQ(rhs.status, 2);
   EXPECT_TRUE(contains(rhs.err, "not a Matrix Market file")) << rhs.err;
