@@ -45,6 +45,16 @@ std::string entry_words(const CheckReport& report) {
   return text;
 }
 
+std::string text_of_sizes(const CheckReport& report) {
+  Table table({{"", Table::Align::left}, {"", Table::Align::left}});
+  table.add({"matrix", fmt::format("{}, {} x {}, {} {}", report.path, report.rows, report.columns, report.field,
+                                   report.symmetry_in_file)});
+  table.add({"entries", fmt::format("{} promised by the size line, not looked at", report.entries_promised)});
+  table.add({"rank", fmt::format("at most {}", report.structural_rank)});
+  for (const auto& line : report.advice) table.add({"advice", line});
+  return table.text();
+}
+
 std::string text_of(const CheckReport& report) {
   Table table({{"", Table::Align::left}, {"", Table::Align::left}});
   table.add({"matrix", fmt::format("{}, {} x {}, {} {}", report.path, report.rows, report.columns, report.field,
@@ -70,11 +80,12 @@ std::string text_of(const CheckReport& report) {
 int run_check(const CheckOptions& options, const std::vector<std::string>& arguments) {
   ReadOptions reading;
   reading.allow_nonfinite = true;  // to count and place them all
-  auto report = check_matrix(read_matrix_market(options.matrix, reading), options.matrix);
+  MatrixMarketFile file(options.matrix, reading);
+  auto report = condemned_by_sizes(file.sizes()) ? check_sizes(file.sizes()) : check_matrix(file.matrix(), options.matrix);
   report.arguments = arguments;
   if (!options.json.empty()) write_report(options.json, to_json(report));
   Console console(options.quiet, options.json == "-");
-  console.say(text_of(report));
+  console.say(report.sizes_only ? text_of_sizes(report) : text_of(report));
   return report.solvable ? exit_done : exit_not_converged;
 }
 

@@ -105,6 +105,27 @@ std::vector<std::string> reading_remarks(const ReadNotes& notes, const std::stri
   return remarks;
 }
 
+/// Refuses another length than `rows` by the size line, before a vector of it is allocated. `other` is whose rows these are.
+Vector<double> right_hand_side(const std::string& path, const ReadOptions& reading, std::int64_t rows,
+                               const std::string& other) {
+  MatrixMarketFile file(path, reading);
+  if (file.sizes().rows != rows) {
+    throw Error(ErrorCode::size_mismatch,
+                fmt::format("the right-hand side {} has {} entries, {}", path, file.sizes().rows, other));
+  }
+  return file.vector();
+}
+
+/// b = A·1, or where 1 is in the null space b = A·(1/n, 2/n, …, 1): a b that A can reach.
+Vector<double> made_right_hand_side(const BlockCsr<double>& A, bool singular) {
+  Vector<double> x(A.rows(), 1.0), b(A.rows());
+  if (singular) {
+    for (std::int64_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i + 1) / static_cast<double>(x.size());
+  }
+  A.apply(x, b);
+  return b;
+}
+
 LinearSystem from_file(const SolveOptions& options) {
   const Timer clock;
   ReadOptions reading;
@@ -113,22 +134,17 @@ LinearSystem from_file(const SolveOptions& options) {
   // Merging is a repair unless the user asked for it by name.
   const bool strict = options.strict && !options.duplicates_given;
   if (strict || options.duplicates == "refuse") reading.duplicates = Duplicates::refuse;
-  auto file = read_matrix_market(options.matrix, reading);
-  if (!file.matrix.square()) {
-    throw Error(ErrorCode::not_square, fmt::format("{} is {} x {}; a linear system needs a square matrix", options.matrix,
-                                                   file.matrix.rows(), file.matrix.columns()));
-  }
-  if (options.null_space != "constant") require_structural_rank(file.matrix);
+  const bool regular = options.null_space != "constant";
+  MatrixMarketFile opened(options.matrix, reading);
+  require_solvable_sizes(opened.sizes(), regular);
+  auto file = opened.matrix();
+  if (regular) require_structural_rank(file.matrix);
   const auto rows = file.matrix.rows();
   require_memory(ilu0_memory(rows, file.matrix.nonzeros(), static_cast<std::int64_t>(vector_count(options))),
                  "the factorization and the solver's vectors");
   Vector<double> b(rows, 1.0);
   if (!options.rhs.empty()) {
-    b = read_vector(options.rhs, reading);
-    if (b.size() != rows) {
-      throw Error(ErrorCode::size_mismatch, fmt::format("the right-hand side {} has {} entries, the matrix {} {} rows",
-                                                        options.rhs, b.size(), options.matrix, rows));
-    }
+    b = right_hand_side(options.rhs, reading, rows, fmt::format("the matrix {} {} rows", options.matrix, rows));
   }
   const double read_seconds = clock.seconds();
   ProblemInfo info{options.matrix, rows, file.matrix.nonzeros(), options.block, std::nullopt, {}};
@@ -137,8 +153,8 @@ LinearSystem from_file(const SolveOptions& options) {
   if (options.rhs.empty() && file.notes.nonfinite > 0) {
     remarks.emplace_back("the right-hand side is 1, because A*1 is not finite");
   } else if (options.rhs.empty()) {
-    const Vector<double> ones(rows, 1.0);
-    A.apply(ones, b);
+    b = made_right_hand_side(A, !regular);
+    if (!regular) remarks.emplace_back("the right-hand side is A*(1/n, 2/n, ..., 1), because A*1 is 0");
   }
   return {std::move(A), std::move(b), std::move(info), std::move(remarks), read_seconds, clock.seconds() - read_seconds};
 }
@@ -156,12 +172,8 @@ LinearSystem make_system(const SolveOptions& options) {
   auto system = from_problem(options);
   if (!options.rhs.empty()) {
     const Timer clock;
-    system.b = read_vector(options.rhs);
+    system.b = right_hand_side(options.rhs, {}, system.info.n, fmt::format("the problem {} unknowns", system.info.n));
     system.read_seconds = clock.seconds();
-    if (system.b.size() != system.info.n) {
-      throw Error(ErrorCode::size_mismatch, fmt::format("the right-hand side {} has {} entries, the problem {} unknowns",
-                                                        options.rhs, system.b.size(), system.info.n));
-    }
   }
   return system;
 }

@@ -14,6 +14,7 @@
 #include "cli/console.hpp"
 #include "cli/options.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/base/ordinal.hpp"
 #include "echelon/report/json.hpp"
 
 namespace {
@@ -77,6 +78,7 @@ int fail(const Error& error, const Arguments& arguments) {
 int main(int argc, char** argv) {
   const Arguments arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   echelon::cli::catch_signals();
+  echelon::count_ordinals_from(1);  // as files and the people who read the output do
   try {
     const int status = run(arguments);
     echelon::cli::finish_output();

@@ -8,7 +8,6 @@
 #include "cli/linear_system.hpp"
 #include "cli/machine_info.hpp"
 #include "cli/problem_kinds.hpp"
-#include "cli/row_numbers.hpp"
 #include "cli/solve_text.hpp"
 #include "echelon/base/device.hpp"
 #include "echelon/base/error.hpp"
@@ -124,12 +123,10 @@ RunReport gather(const SolveOptions& options, const LinearSystem& system, AutoOu
   run.choice = outcome.choice.name();
   run.why = outcome.choice.why;
   for (const auto& attempt : outcome.attempts) {
-    run.attempts.push_back({attempt.choice.name(), attempt.choice.why, attempt.outcome,
-                            attempt.set_up ? attempt.message : rows_from_one(attempt.message), attempt.iterations,
+    run.attempts.push_back({attempt.choice.name(), attempt.choice.why, attempt.outcome, attempt.message, attempt.iterations,
                             attempt.relative_residual, attempt.setup_seconds, attempt.solve_seconds});
   }
   run.result = std::move(outcome.report);
-  count_rows_from_one(run.result);
   for (const auto& attempt : run.attempts) {
     if (attempt.name == run.choice) continue;
     run.result.remarks.push_back(fmt::format("tried {} ({} iterations): {}", attempt.name, attempt.iterations,

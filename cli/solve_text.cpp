@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "echelon/base/memory.hpp"
+#include "echelon/base/ordinal.hpp"
 
 namespace echelon::cli {
 namespace {
@@ -23,6 +24,8 @@ const char* next_step(Reason reason) {
     case Reason::diverged: return "try --pc auto, more --fill, or --shift 0.1";
     case Reason::interrupted: return "the best iterate so far was kept";
     case Reason::time_limit: return "the best iterate so far was kept; raise --time-limit";
+    case Reason::inconsistent:
+      return "take the part along the null vector out of b, or keep x as the least-squares solution";
     default: return "";
   }
 }
@@ -42,6 +45,7 @@ const char* in_words(Reason reason) {
     case Reason::diverged: return "the residual grew";
     case Reason::interrupted: return "interrupted";
     case Reason::time_limit: return "the time limit was reached";
+    case Reason::inconsistent: return "b is not in the range of A";
   }
   return "";
 }
@@ -85,7 +89,7 @@ std::string trisolve_text(const TrisolveNote& note) {
 std::string pivot_text(const FactorReport& pc) {
   std::string rows;
   for (const auto& pivot : pc.bad_pivots)
-    rows += fmt::format("{}{} ({})", rows.empty() ? "" : ", ", pivot.row + 1, word(pivot.kind));
+    rows += fmt::format("{}{} ({})", rows.empty() ? "" : ", ", Ordinal{pivot.row}, word(pivot.kind));
   return fmt::format("bad pivots met in row{} {}", pc.bad_pivots.size() == 1 ? "" : "s", rows);
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "echelon/base/ordinal.hpp"
 #include "echelon/precond/ilu.hpp"
 #include "echelon/report/factor_report.hpp"
 
@@ -20,14 +21,14 @@ std::string sentence(const std::string& name, const PivotNote& note) {
   const auto values = [&] {
     // The sign of a NaN says nothing and differs between processors.
     const double value = std::isnan(note.value) ? std::numeric_limits<double>::quiet_NaN() : note.value;
-    return fmt::format("at row {} (value {:.6g}, row max {:.6g})", note.row, value, note.row_norm);
+    return fmt::format("at row {} (value {:.6g}, row max {:.6g})", Ordinal{note.row}, value, note.row_norm);
   };
   switch (note.kind) {
     case PivotNote::Kind::zero: return fmt::format("{}: zero pivot {}", name, values());
     case PivotNote::Kind::tiny: return fmt::format("{}: tiny pivot {}", name, values());
     case PivotNote::Kind::negative: return fmt::format("{}: non-positive pivot {}", name, values());
     case PivotNote::Kind::nonfinite_input:
-      return fmt::format("{}: the matrix holds NaN or Inf, first met at row {}", name, note.row);
+      return fmt::format("{}: the matrix holds NaN or Inf, first met at row {}", name, Ordinal{note.row});
     case PivotNote::Kind::overflow: return fmt::format("{}: overflow, the pivot is not finite {}", name, values());
   }
   return name;
@@ -106,7 +107,7 @@ void say_what_happened(FactorReport& report) {
                                          report.shift_attempts));
   } else if (report.perturbed_pivots > 0) {
     report.remarks.push_back(fmt::format("{} bad pivots were replaced, the first at row {}", report.perturbed_pivots,
-                                         report.bad_pivots.front().row));
+                                         Ordinal{report.bad_pivots.front().row}));
   }
   if (report.growth > growth_remark) {
     report.remarks.push_back(

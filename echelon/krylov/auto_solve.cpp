@@ -21,6 +21,10 @@ bool all_finite(const Vector<double>& x) {
   return std::all_of(x.begin(), x.end(), [](double value) { return std::isfinite(value); });
 }
 
+bool is_zero(const Vector<double>& b) {
+  return std::all_of(b.begin(), b.end(), [](double value) { return value == 0; });
+}
+
 /// Why --strict cannot take this set-up; empty when it can.
 std::string forbidden_repair(const FactorReport& report, ShiftPolicy asked_for) {
   if (!report.ok) return report.message;
@@ -35,7 +39,7 @@ std::string forbidden_repair(const FactorReport& report, ShiftPolicy asked_for) 
 class Ladder {
  public:
   Ladder(const MatrixRef& A, const Vector<double>& b, Vector<double>& x, const SolveRequest& request)
-      : A_(A), b_(b), x_(x), best_(x.size(), 0.0), request_(request) {
+      : A_(A), b_(b), x_(x), best_(x.size(), 0.0), request_(request), b_is_zero_(is_zero(b)) {
     if (const auto* csr = std::get_if<const BlockCsr<double>*>(&A)) {
       outcome_.traits = traits_of(**csr);
     } else if (on_gpu()) {
@@ -59,7 +63,10 @@ class Ladder {
       if (i > 0 && !worth_another(rungs_[i])) break;
       attempt(rungs_[i], i + 1 == rungs_.size());
       const auto reason = outcome_.report.reason;
-      if (outcome_.report.converged || reason == Reason::interrupted || reason == Reason::time_limit) break;
+      if (outcome_.report.converged || reason == Reason::interrupted || reason == Reason::time_limit ||
+          reason == Reason::inconsistent) {
+        break;
+      }
     }
     finish();
     return std::move(outcome_);
@@ -173,14 +180,15 @@ class Ladder {
       return nullptr;
     }
     const auto& report = M->report();
-    const auto repair = request_.strict ? forbidden_repair(report, choice.ilu.shift) : std::string();
+    const auto repair = request_.strict && !b_is_zero_ ? forbidden_repair(report, choice.ilu.shift) : std::string();
     if (!repair.empty()) {
       note.message = fmt::format("--strict forbids the repair that {} needs: {}", choice.name(), repair);
       if (last || request_.wishes.pc != "auto") throw Error(ErrorCode::repair_forbidden, note.message);
       return nullptr;
     }
     note.set_up = report.ok;
-    if (report.ok) return M;
+    // b = 0 has its answer without it: the solver does not apply what could not be set up.
+    if (report.ok || b_is_zero_) return M;
     note.message = report.message;
     if (!have_report_) {
       outcome_.report.reason = Reason::pc_failed;
@@ -237,7 +245,9 @@ class Ladder {
       report.nrbe = 1;
       report.remarks.emplace_back("the last iterate was not finite; x = 0 is returned");
     }
-    const bool better = !have_report_ || report.converged || report.relative_residual < outcome_.report.relative_residual;
+    // No residual is smaller than the part of b that is out of reach: what comes that far is the answer there is.
+    const bool better = !have_report_ || report.converged || report.reason == Reason::inconsistent ||
+                        report.relative_residual < outcome_.report.relative_residual;
     if (better) best_.copy_from(x_);
     if (!better && !ends) return;
     if (!better) {
@@ -271,6 +281,7 @@ class Ladder {
   Vector<double>& x_;
   Vector<double> best_;
   const SolveRequest& request_;
+  const bool b_is_zero_;
   std::optional<GridForm> grid_form_;
   std::optional<GpuSystem> gpu_, gpu_grid_form_;
   double recognition_seconds_ = 0;

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "echelon/base/memory.hpp"
+#include "echelon/krylov/drawn_vector.hpp"
 #include "echelon/krylov/gmres_cycles.hpp"
 
 namespace echelon {
@@ -20,17 +21,6 @@ constexpr int shadow_changes_allowed = 3;
 /// An inner product this much below the product of the norms is rounding error.
 constexpr double breakdown_below = 1e-14;
 constexpr std::int64_t shortest_window = 500, longest_window = 20000;
-
-/// The same numbers everywhere for the same attempt: a linear congruential sequence (Knuth's MMIX), uniform in (−1, 1).
-Vector<double> random_vector(std::int64_t n, int attempt) {
-  Vector<double> v(n);
-  std::uint64_t state = 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(attempt);
-  for (double& value : v) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    value = static_cast<double>(static_cast<std::int64_t>(state) >> 11) * 0x1p-52;
-  }
-  return v;
-}
 
 struct Vectors {
   explicit Vectors(SolveFrame& f)
@@ -143,7 +133,7 @@ void solve_by_bicgstab(SolveFrame& f) {
       return;
     }
     f.report.remarks.push_back(fmt::format("BiCGStab: {}; restarted with a new shadow vector.", broken));
-    f.assign(u.shadow, random_vector(f.rows(), attempt));
+    f.assign(u.shadow, drawn_vector(f.rows(), attempt));
   }
 }
 

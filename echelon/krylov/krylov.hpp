@@ -44,7 +44,11 @@ struct KrylovOptions {
   /// Asking for a form that A and M do not have throws Error(bad_argument).
   CgForm cg_form = CgForm::automatic;
   Product product = Product::automatic;
-  /// A singular system: its null vector (e.g. all ones); b and the iterates are kept orthogonal to it. Not owned.
+  /// A singular system: its null vector (e.g. all ones), to which x is kept orthogonal. Not owned. It must be one to
+  /// rounding (krylov/null_vector.hpp), else Error(bad_argument). When it is that of Aᵀ, too (always for a symmetric A), the
+  /// part of b along it is out of reach: residuals are still those of the b given, and when nothing but that part is left
+  /// above the tolerance the solve ends with `inconsistent`, x being the least-squares solution. Otherwise b is left as it
+  /// is.
   const Vector<double>* null_space = nullptr;
   Monitor monitor = nullptr;
   const Communicator* communicator = nullptr;  // null: serial

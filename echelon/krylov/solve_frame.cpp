@@ -10,6 +10,10 @@
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/base/ordinal.hpp"
+#include "echelon/krylov/drawn_vector.hpp"
+#include "echelon/krylov/null_vector.hpp"
+#include "echelon/krylov/range_scale.hpp"
 
 namespace echelon {
 namespace {
@@ -24,8 +28,6 @@ constexpr double rounding_of_projection = 1e-15;
 /// Iterations between two looks at ‖x‖ for the backward error.
 constexpr std::int64_t backward_error_interval = 4;
 constexpr double worth_asking_bytes = 1 << 20;
-/// max|A v| of a null vector v, relative to ‖A‖∞·max|v|: what entries written with eight digits leave.
-constexpr double null_vector_tolerance = 1e-8;
 
 void require_place(const char* what, Device device, Device expected) {
   if (device == expected) return;
@@ -41,7 +43,7 @@ void require_size(const char* what, std::int64_t got, std::int64_t expected) {
 void require_finite(const char* what, const Vector<double>& v) {
   for (std::int64_t i = 0; i < v.size(); ++i) {
     if (!std::isfinite(v[i])) {
-      throw Error(ErrorCode::nonfinite_value, fmt::format("{} must be finite; element {} is {}", what, i, v[i]));
+      throw Error(ErrorCode::nonfinite_value, fmt::format("{} must be finite; element {} is {}", what, Ordinal{i}, v[i]));
     }
   }
 }
@@ -78,7 +80,7 @@ SolveFrame::SolveFrame(const char* solver, const Operator<double>& A, const V& b
       b_(&b) {
   check_input(b);
   const std::int64_t kept = std::min(options.max_it, history_limit) + 1;
-  const int vectors = (options.null_space ? 4 : 2) + (A.has_own_order() ? 3 : 0);
+  const int vectors = (options.null_space ? 3 : 2) + (A.has_own_order() ? 3 : 0);
   const double own = 8.0 * vectors * static_cast<double>(n) + 8.0 * static_cast<double>(kept);
   const double bytes = static_cast<double>(method_bytes) + own;
   if (bytes > worth_asking_bytes) {
@@ -98,18 +100,16 @@ SolveFrame::SolveFrame(const char* solver, const Operator<double>& A, const V& b
   report.history.reserve(static_cast<std::size_t>(kept));
   residual = vector();
   best_x_ = vector();
-  if (options.null_space) set_null_space(*b_);
-  norm_b_ = ops.norm(*b_);
-  if (!std::isfinite(norm_b_)) {
-    throw Error(ErrorCode::nonfinite_value, "b is finite but ‖b‖ is not: it is too large for a double; scale the system");
-  }
+  if (options.null_space) set_null_space();
   if (options.nrbe > 0) norm_A_ = A.norm_inf();
   if (options.nrbe > 0 && std::isnan(norm_A_)) {
     throw Error(ErrorCode::bad_argument, "nrbe was asked for and the matrix does not know its norm (norm_inf is NaN)");
   }
-  target_ = std::max(options.rtol * norm_b_, options.atol);
+  set_scale();
+  target_ = std::max(options.rtol * norm_b_, atol_);
   apparent_target_ = target_;
   if (norm_b_ == 0) clear(x);
+  if (splits_) split_right_side();
 
   best_norm_ = std::numeric_limits<double>::infinity();
   best_x_.copy_from(x);
@@ -159,7 +159,37 @@ void SolveFrame::assign(V& v, const V& natural) const {
   }
 }
 
-void SolveFrame::set_null_space(const V& b) {
+void SolveFrame::set_scale() {
+  atol_ = options.atol;
+  norm_b_ = ops.norm(*b_);
+  if (norm_b_ == 0 || in_ordinary_range(norm_b_)) return;
+  if (norm_A_ == 0) norm_A_ = A_.norm_inf();
+  exponent_ = range_exponent(ops.largest(*b_), norm_A_);
+  if (exponent_ == 0) return;
+  require_memory(8 * n, "a scaled right-hand side", device());
+  if (b_ != &kept_b_) kept_b_ = b_->clone();
+  b_ = &kept_b_;
+  scale(kept_b_, -exponent_);
+  norm_b_ = ops.norm(kept_b_);
+  if (!std::isfinite(std::ldexp(norm_b_, exponent_))) {
+    throw Error(ErrorCode::nonfinite_value, "b is finite but ‖b‖ is not: it is too large for a double; scale the system");
+  }
+  atol_ = scaled_down_to(options.atol, exponent_);
+  scale(x, -exponent_);
+  // Written so that an overflow is too large, too.
+  if (ops.largest(x) <= largest_scaled_guess) return;
+  clear(x);
+  report.remarks.emplace_back("The initial guess was left out: beside b it is too large for any of its digits to count.");
+}
+
+void SolveFrame::scale(V& v, int exponent) {
+  clear(residual);
+  // In two steps, since 2ᵏ itself may be no double; only the second can round.
+  for (const int part : {exponent / 2, exponent - exponent / 2}) ops.xpay(residual, std::ldexp(1.0, part), v);
+}
+
+/// With any other vector the projected system would be a different one, and its solution no answer to the user's.
+void SolveFrame::set_null_space() {
   null_vector_ = vector();
   A_.keep(*options.null_space, null_vector_);
   check_finite("the null vector", *options.null_space, null_vector_);
@@ -168,34 +198,44 @@ void SolveFrame::set_null_space(const V& b) {
   auto unit = options.null_space->to(Device::host());
   for (double& value : unit) value /= length;
   assign(null_vector_, unit);
-  require_null_vector();
-  projected_b_ = b.clone();
-  const double norm = ops.norm(b);
-  const double inside = std::fabs(ops.dot(null_vector_, projected_b_));
-  project(projected_b_);
-  // The second projection takes what the rounding of the first left behind.
-  project(projected_b_);
-  if (ops.norm(projected_b_) <= rounding_of_projection * static_cast<double>(n) * norm) clear(projected_b_);
-  b_ = &projected_b_;
+  const NullVectorFinding found = judge_null_vector(A_, null_vector_, ops, residual, best_x_);
+  if (!found.accepted) throw Error(ErrorCode::bad_argument, found.sentence);
   projected_ = true;
-  report.remarks.push_back(fmt::format(
-      "The null space was projected out: its part of b was {:.3g} of ‖b‖; residuals are those of the projected system.",
-      norm > 0 ? inside / norm : 0.0));
+  assign(best_x_, drawn_vector(rows(), 0));
+  splits_ = is_left_null_vector(A_, null_vector_, best_x_, ops, residual);
+  if (splits_) return;
+  report.inconsistent_part = std::numeric_limits<double>::quiet_NaN();
+  report.remarks.emplace_back(
+      "The null space was projected out of x. It is not that of the transposed matrix, so what part of b is out of reach is "
+      "not known, and b was left as it is.");
 }
 
-/// With any other vector the projected system would be a different one, and its solution no answer to the user's.
-void SolveFrame::require_null_vector() {
-  norm_A_ = A_.norm_inf();
-  if (!std::isfinite(norm_A_)) return;
-  multiply(null_vector_, residual);
-  const double left = ops.largest(residual), most = null_vector_tolerance * norm_A_ * ops.largest(null_vector_);
-  if (left <= most) return;
-  throw Error(ErrorCode::bad_argument,
-              fmt::format("the null vector v is none of this matrix: max|A v| is {:.3g} of ‖A‖∞·max|v|, at most {:.0e} is "
-                          "rounding; leave the null space out",
-                          left / most * null_vector_tolerance, null_vector_tolerance));
+/// b = reachable + what lies along the null vector.
+void SolveFrame::split_right_side() {
+  V& reachable = best_x_;
+  reachable.copy_from(*b_);
+  out_of_reach_ = std::fabs(ops.dot(null_vector_, reachable));
+  project(reachable);
+  // The second projection takes what the rounding of the first left behind.
+  project(reachable);
+  const double norm = ops.norm(reachable);
+  // Its own bits of b may be all that is left.
+  if (norm <= rounding_of_projection * static_cast<double>(n) * norm_b_) clear(x);
+  inconsistent_ = out_of_reach_ > target_;
+  if (inconsistent_) {
+    const double attainable = rounding_of_projection * std::sqrt(static_cast<double>(n)) * norm_b_;
+    reachable_target_ = std::max({options.rtol * norm, atol_, attainable});
+    apparent_target_ = reachable_target_;
+  } else {
+    apparent_target_ = std::sqrt((target_ - out_of_reach_) * (target_ + out_of_reach_));
+  }
+  report.inconsistent_part = norm_b_ > 0 ? out_of_reach_ / norm_b_ : 0;
+  report.remarks.push_back(
+      fmt::format("The null space was projected out of x; the part of b along it, which no x can reach, is {:.3g} of ‖b‖{}.",
+                  report.inconsistent_part, inconsistent_ ? "" : ", below the tolerance"));
 }
 
+/// After it v may still hold rounding of its length along the null vector.
 void SolveFrame::project(V& v) { ops.axpy(-ops.dot(null_vector_, v), null_vector_, v); }
 
 void SolveFrame::multiply(const V& p, V& q) { A_.apply(p, q); }
@@ -256,7 +296,7 @@ bool SolveFrame::count(double norm) {
   }
   // A short recurrence keeps x current, so the backward error can be watched; GMRES knows ‖x‖ at its restarts.
   if (options.nrbe > 0 && stagnation_window > 0 && iteration % backward_error_interval == 0) {
-    apparent_target_ = std::max(target_, options.nrbe * (norm_b_ + norm_A_ * ops.norm(x)));
+    watch_backward_error(ops.norm(x));
   }
   if (options.monitor) {
     const Verdict verdict = options.monitor(iteration, relative);
@@ -287,7 +327,7 @@ double SolveFrame::true_residual() {
 bool SolveFrame::meets(double norm, double norm_x, Reason& reason) const {
   if (norm <= options.rtol * norm_b_) {
     reason = Reason::rtol;
-  } else if (norm <= options.atol) {
+  } else if (norm <= atol_) {
     reason = Reason::atol;
   } else if (options.nrbe > 0 && norm <= options.nrbe * (norm_b_ + norm_A_ * norm_x)) {
     reason = Reason::nrbe;
@@ -297,32 +337,42 @@ bool SolveFrame::meets(double norm, double norm_x, Reason& reason) const {
   return true;
 }
 
+void SolveFrame::watch_backward_error(double norm_x) {
+  if (inconsistent_) return;
+  apparent_target_ = std::max(target_, options.nrbe * (norm_b_ + norm_A_ * norm_x));
+}
+
 double SolveFrame::check() {
   M_.settle();
-  const double norm = last_norm_ = true_residual();
+  double norm = true_norm_ = true_residual();
   // A column without entries hides a non-finite x from the residual.
   const double norm_x = ops.norm(x);
   if (!std::isfinite(norm_x)) {
     end(Reason::nan, fmt::format("The solution x was non-finite after iteration {}.", report.iterations));
-    return last_norm_ = norm_x;
+    return true_norm_ = norm_x;
   }
   if (!std::isfinite(norm)) {
     end(Reason::nan, fmt::format("The residual b − A x recomputed after iteration {} was non-finite.", report.iterations));
     return norm;
+  }
+  if (splits_) {
+    // The iteration runs in the complement of the null space, where A x is.
+    project(residual);
+    if (inconsistent_) project(residual);
+    norm = ops.norm(residual);
   }
   x_is_best_ = norm < best_norm_;
   if (x_is_best_) {
     best_norm_ = norm;
     best_x_.copy_from(x);
   }
-  if (options.nrbe > 0) apparent_target_ = std::max(target_, options.nrbe * (norm_b_ + norm_A_ * norm_x));
+  if (options.nrbe > 0) watch_backward_error(norm_x);
   Reason reason;
-  if (meets(norm, norm_x, reason)) {
+  if (meets(true_norm_, norm_x, reason)) {
     report.converged = true;
     end(reason, {});
-  } else if (projected_) {
-    // The iteration runs in the complement of the null space.
-    project(residual);
+  } else if (inconsistent_ && norm <= reachable_target_) {
+    end(Reason::inconsistent, {});
   }
   return norm;
 }
@@ -352,36 +402,70 @@ void SolveFrame::end_nonfinite(std::initializer_list<Named> vectors, const char*
       fmt::format("{} became non-finite in iteration {}; A, M or an overflow is the cause.", name, report.iterations + 1));
 }
 
+void SolveFrame::scale_back() {
+  scale(x, exponent_);
+  const double largest = ops.largest(x);
+  if (!std::isfinite(largest)) {
+    clear(x);
+    report.converged = false;
+    end(Reason::nan, "The solution is larger than a double can be; x = 0 is returned. Scale the system.");
+  }
+  // What A sees: the x that is returned, in the scale of the solve.
+  best_x_.copy_from(x);
+  scale(best_x_, -exponent_);
+  A_.careful_residual(*b_, best_x_, residual);
+  true_norm_ = ops.norm(residual);
+  Reason reason;
+  if (report.converged && meets(true_norm_, ops.norm(best_x_), reason)) return;
+  if (!(true_norm_ <= norm_b_)) {
+    // Rounded to denormal numbers it is worse than nothing.
+    clear(x);
+    clear(best_x_);
+    true_norm_ = norm_b_;
+  }
+  if (!report.converged) return;
+  report.converged = false;
+  end(Reason::stagnated,
+      "The tolerance was met, but not by the x that can be returned: its entries are so small that doubles hold few or none "
+      "of their digits. Scale the system.");
+}
+
+std::string SolveFrame::final_sentence() const {
+  if (report.converged) {
+    return norm_b_ == 0 ? "b = 0, and so is x."
+                        : fmt::format("Converged in {} iterations; the recomputed residual is {:.3g} of ‖b‖.",
+                                      report.iterations, report.relative_residual);
+  }
+  if (report.reason == Reason::inconsistent) {
+    return fmt::format(
+        "b is not in the range of A: its part along the null vector, {:.3g} of ‖b‖, is out of reach, and x "
+        "solves the system without that part, so that ‖b − A x‖/‖b‖ = {:.3g} is as small as it can be. Take "
+        "that part out of b.",
+        report.inconsistent_part, report.relative_residual);
+  }
+  return fmt::format("{} The best iterate has {} {:.3g}.", report.message,
+                     norm_b_ > 0 ? "‖b − A x‖/‖b‖ =" : "‖b − A x‖ =", report.relative_residual);
+}
+
 Report SolveFrame::finish() {
-  double norm = 0;
   if (!report.converged) {
     const Reason reason = report.reason;
     const std::string message = report.message;
     x_is_best_ = false;
-    norm = check();
+    check();
     if (!report.converged) {
       end(reason, message);
       if (!x_is_best_) {
         x.copy_from(best_x_);
-        norm = true_residual();
+        true_norm_ = true_residual();
       }
     }
-  } else {
-    norm = last_norm_;
   }
+  if (exponent_ != 0) scale_back();
   if (norm_A_ == 0) norm_A_ = A_.norm_inf();
-  const double norm_x = ops.norm(x);
-  report.relative_residual = norm_b_ > 0 ? norm / norm_b_ : norm;
-  report.nrbe = norm == 0 ? 0 : norm / (norm_b_ + norm_A_ * norm_x);
-  if (report.converged) {
-    report.message = norm_b_ == 0
-                         ? "b = 0, and so is x."
-                         : fmt::format("Converged in {} iterations; the recomputed residual is {:.3g} of ‖b‖{}.",
-                                       report.iterations, report.relative_residual, projected_ ? " (projected system)" : "");
-  } else {
-    report.message += fmt::format(" The best iterate has {} {:.3g}.",
-                                  norm_b_ > 0 ? "‖b − A x‖/‖b‖ =" : "‖b − A x‖ =", report.relative_residual);
-  }
+  report.relative_residual = norm_b_ > 0 ? true_norm_ / norm_b_ : true_norm_;
+  report.nrbe = true_norm_ == 0 ? 0 : true_norm_ / (norm_b_ + norm_A_ * ops.norm(exponent_ != 0 ? best_x_ : x));
+  report.message = final_sentence();
   if (history_full_) {
     report.remarks.push_back(fmt::format("The history holds the first {} iterations only.", report.history.size()));
   }

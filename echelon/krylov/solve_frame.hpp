@@ -2,6 +2,9 @@
 // What every Krylov method shares: checks of the input, the stopping rule on the recomputed residual, the best iterate, the
 // history, the null space, and the words of the report. A method calls `check` when its recurrence says it is done, and
 // nothing but `check` can make a solve `converged`. Private to krylov/.
+// A null space: x and M⁻¹r are kept orthogonal to v. Where v is the null vector of Aᵀ, too, b's part along v is out of A's
+// reach: the method sees residuals without that part, and `check` judges by those with it.
+// A b far from 1 is solved as b/2ᵉ with x/2ᵉ (range_scale.hpp): everything between the constructor and `finish` is scaled.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +77,8 @@ class SolveFrame {
   /// One more iteration with this residual norm by the recurrence: history, monitor, divergence. False: stop.
   bool count(double norm);
   bool seems_converged(double norm) const { return norm <= apparent_target_; }
-  /// residual ← b − A x, and its norm. Remembers x if it is the best so far; ends when it meets the tolerance or is NaN.
+  /// residual ← b − A x, without the part that is out of reach, and its norm. Remembers x if it is the best so far; ends
+  /// when the whole of b − A x meets the tolerance, when only the part out of reach is left, or when it is NaN.
   double check();
   /// The recurrence claimed convergence and `check` denied it: counts, and ends when that leads nowhere.
   void claim_denied(double true_norm);
@@ -92,12 +96,20 @@ class SolveFrame {
  private:
   void check_input(const V& b) const;
   void check_finite(const char* what, const V& natural, const V& kept);
-  void set_null_space(const V& b);
-  void require_null_vector();
+  void set_null_space();
+  void split_right_side();
+  void set_scale();
   void project(V& v);
+  /// v ← 2ᵏ v; `residual` is overwritten.
+  void scale(V& v, int exponent);
+  /// ‖b − A x‖ with the b that was given.
   double true_residual();
   /// Reason by which `norm` meets the tolerance, if it does.
   bool meets(double norm, double norm_x, Reason& reason) const;
+  void watch_backward_error(double norm_x);
+  /// x as the user gets it, judged again: it may round, or overflow.
+  void scale_back();
+  std::string final_sentence() const;
   /// Nothing but A and M is there.
   bool alone() const { return !projected_ && !options.communicator; }
   [[noreturn]] void refuse_form(const char* form) const;
@@ -107,17 +119,24 @@ class SolveFrame {
   V& user_x_;
   TransferCounts transfers_before_;
   Timer timer_;
-  V kept_b_, projected_b_, null_vector_;
+  V kept_b_, null_vector_;
   const V* b_;
   V best_x_;
-  double norm_b_ = 0, norm_A_ = 0, target_ = 0, apparent_target_ = 0;
-  double first_norm_ = 0, last_norm_ = 0, best_norm_ = 0;
+  double norm_b_ = 0, norm_A_ = 0, atol_ = 0, target_ = 0, apparent_target_ = 0;
+  double out_of_reach_ = 0;      // of b, its norm; 0 also where it is not known
+  double reachable_target_ = 0;  // for what is left without it, where it alone misses the tolerance
+  double true_norm_ = 0;         // of the whole b − A x at the last check
+  double first_norm_ = 0, best_norm_ = 0;
   double window_norm_ = 0;
   std::int64_t window_start_ = 0;
   double denied_norm_ = 0;
   int futile_claims_ = 0;
   bool x_is_best_ = false;  // x at the last check
-  bool ended_ = false, projected_ = false, history_full_ = false;
+  bool ended_ = false, history_full_ = false;
+  bool projected_ = false;     // a null space was given
+  bool splits_ = false;        // and it is that of Aᵀ
+  bool inconsistent_ = false;  // and b's part along it is above the tolerance
+  int exponent_ = 0;           // b and x are kept divided by two to this power
 };
 
 }  // namespace echelon

@@ -13,6 +13,7 @@
 
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/base/ordinal.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/matrix/device_csr.hpp"
 #include "echelon/matrix/row_shares.hpp"
@@ -52,19 +53,21 @@ bool row_is_fine(const std::int64_t* row_start, const std::int32_t* column, std:
 
 [[noreturn]] void throw_first_offender(const std::int64_t* row_start, const std::int32_t* column, std::int64_t i,
                                        std::int64_t block_columns) {
-  const std::string where = fmt::format("block row {}", i);
+  const std::string where = fmt::format("block row {}", Ordinal{i});
   for (std::int64_t e = row_start[i]; e < row_start[i + 1]; ++e) {
     if (column[e] < 0 || column[e] >= block_columns) {
       throw Error(ErrorCode::index_range,
-                  fmt::format("block column {} is outside the matrix: legal are 0 to {}", column[e], block_columns - 1),
+                  fmt::format("block column {} is outside the matrix: legal are {} to {}", Ordinal{column[e]}, Ordinal{0},
+                              Ordinal{block_columns - 1}),
                   where);
     }
     if (e > row_start[i] && column[e] == column[e - 1]) {
-      throw Error(ErrorCode::duplicate_entry, fmt::format("block column {} is stored twice", column[e]), where);
+      throw Error(ErrorCode::duplicate_entry, fmt::format("block column {} is stored twice", Ordinal{column[e]}), where);
     }
     if (e > row_start[i] && column[e] < column[e - 1]) {
       throw Error(ErrorCode::structure,
-                  fmt::format("block column {} follows {}: columns must ascend", column[e], column[e - 1]), where);
+                  fmt::format("block column {} follows {}: columns must ascend", Ordinal{column[e]}, Ordinal{column[e - 1]}),
+                  where);
     }
   }
   throw Error(ErrorCode::internal, "a row was found wrong and right", where);
@@ -78,7 +81,7 @@ void check_pattern(std::int64_t block_rows, std::int64_t block_columns, const Ar
   for (std::int64_t i = 0; i < block_rows; ++i) {
     if (row_start[i + 1] < row_start[i]) {
       throw Error(ErrorCode::structure, fmt::format("row_start falls from {} to {}", row_start[i], row_start[i + 1]),
-                  fmt::format("block row {}", i));
+                  fmt::format("block row {}", Ordinal{i}));
     }
   }
   if (row_start[block_rows] != column.size()) {
@@ -168,7 +171,7 @@ T BlockCsr<T>::at(std::int64_t row, std::int64_t column) const {
     throw Error(ErrorCode::device, fmt::format("elements of a matrix on {} were asked for", device().name()));
   if (row < 0 || row >= rows() || column < 0 || column >= columns()) {
     throw Error(ErrorCode::index_range,
-                fmt::format("element ({}, {}) of a matrix of {} by {}", row, column, rows(), columns()));
+                fmt::format("element ({}, {}) of a matrix of {} by {}", Ordinal{row}, Ordinal{column}, rows(), columns()));
   }
   const std::int64_t i = row / block_;
   const auto wanted = static_cast<std::int32_t>(column / block_);

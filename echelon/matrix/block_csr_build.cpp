@@ -10,6 +10,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/base/ordinal.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/matrix/block_csr.hpp"
 #include "echelon/matrix/host_only.hpp"
@@ -61,8 +62,9 @@ void check_triplets(std::int64_t rows, std::int64_t columns, std::span<const Tri
   if (first_bad == count) return;
   const auto& entry = triplets[static_cast<std::size_t>(first_bad)];
   throw Error(ErrorCode::index_range,
-              fmt::format("entry ({}, {}) is outside a matrix of {} by {}", entry.row, entry.column, rows, columns),
-              fmt::format("triplet {}", first_bad));
+              fmt::format("entry ({}, {}) is outside a matrix of {} by {}", Ordinal{entry.row}, Ordinal{entry.column}, rows,
+                          columns),
+              fmt::format("triplet {}", Ordinal{first_bad}));
 }
 
 }  // namespace
@@ -271,12 +273,12 @@ BlockCsr<T> permuted(const BlockCsr<T>& A, std::span<const std::int32_t> order) 
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int32_t old = order[static_cast<std::size_t>(i)];
     if (old < 0 || old >= n) {
-      throw Error(ErrorCode::index_range, fmt::format("a permutation of {} rows contains {}", n, old),
-                  fmt::format("position {}", i));
+      throw Error(ErrorCode::index_range, fmt::format("a permutation of {} rows contains {}", n, Ordinal{old}),
+                  fmt::format("position {}", Ordinal{i}));
     }
     if (position[old] >= 0) {
-      throw Error(ErrorCode::bad_argument,
-                  fmt::format("not a permutation: row {} stands at positions {} and {}", old, position[old], i));
+      throw Error(ErrorCode::bad_argument, fmt::format("not a permutation: row {} stands at positions {} and {}",
+                                                       Ordinal{old}, Ordinal{position[old]}, Ordinal{i}));
     }
     position[old] = static_cast<std::int32_t>(i);
     row_start[i + 1] = row_start[i] + from.row_start[old + 1] - from.row_start[old];

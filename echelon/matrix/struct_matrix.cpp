@@ -13,6 +13,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/base/ordinal.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/matrix/spmv.hpp"
 #include "echelon/matrix/vector_checks.hpp"
@@ -233,10 +234,11 @@ StructMatrix<T> to_struct(const BlockCsr<T>& A, Grid grid, const Stencil& stenci
   std::int64_t e = from.row_start[first_bad];
   while (stencil.find(offset_of(p, e)) >= 0) ++e;
   const Offset o = offset_of(p, e);
-  throw Error(ErrorCode::structure,
-              fmt::format("block column {} is the neighbour ({},{},{}), which the stencil '{}' does not have",
-                          from.column[e], o.x, o.y, o.z, stencil.name()),
-              fmt::format("grid point ({},{},{}), block row {}", p.i, p.j, p.k, first_bad));
+  throw Error(
+      ErrorCode::structure,
+      fmt::format("block column {} is the neighbour ({},{},{}), which the stencil '{}' does not have",
+                  Ordinal{from.column[e]}, o.x, o.y, o.z, stencil.name()),
+      fmt::format("grid point ({},{},{}), block row {}", Ordinal{p.i}, Ordinal{p.j}, Ordinal{p.k}, Ordinal{first_bad}));
 }
 
 template <class T>

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/ordinal.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/factor/fixed_point.hpp"
 #include "echelon/factor/ilu_numeric.hpp"
@@ -249,7 +250,7 @@ void BlockIlu<T>::require_same_pattern(const BlockCsr<T>& A) const {
                                               : first_difference(pattern, solve_.factors.lower, solve_.factors.upper);
   if (row >= 0) {
     throw Error(ErrorCode::structure,
-                fmt::format("refactor needs the pattern of the first factorization; block row {} differs", row));
+                fmt::format("refactor needs the pattern of the first factorization; block row {} differs", Ordinal{row}));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "echelon/base/cleared_array.hpp"
 #include "echelon/base/device_numbers.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/base/ordinal.hpp"
 
 namespace echelon {
 namespace {
@@ -147,9 +148,9 @@ FactorStatus DeviceBlockFactor::judged(const RowFactorNumbers& found) {
   note_or_compare_pattern(found);
   const FactorStatus& status = found.status;
   if (status.stuck_tile != 0) {
-    throw Error(ErrorCode::device,
-                fmt::format("{} on {}: row {} waited more than {} s for row {}, which never came", title_, device_.name(),
-                            status.stuck_tile - 1, static_cast<double>(view_.patience) * 1e-9, status.stuck_level));
+    throw Error(ErrorCode::device, fmt::format("{} on {}: row {} waited more than {} s for row {}, which never came", title_,
+                                               device_.name(), Ordinal{status.stuck_tile - 1},
+                                               static_cast<double>(view_.patience) * 1e-9, Ordinal{status.stuck_level}));
   }
   norm_ = std::bit_cast<double>(found.found[preparation_.turn].norm);
   bounds_ = bounds_in(status);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/ordinal.hpp"
 #include "echelon/base/small_block.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/matrix/shapes.hpp"
@@ -73,7 +74,7 @@ void invert_all(Array<T>& diagonal, std::int64_t block_rows, int b, FactorReport
   if (report.perturbed_pivots > 0) {
     report.perturbation = norm > 0 ? change / norm : change;
     report.message = fmt::format("{} diagonal blocks were replaced by their row scale, the first in row {}",
-                                 report.perturbed_pivots, report.bad_pivots.front().row);
+                                 report.perturbed_pivots, Ordinal{report.bad_pivots.front().row});
     report.remarks.push_back(report.message);
   }
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/ordinal.hpp"
 #include "echelon/schedule/matching.hpp"
 
 namespace echelon {
@@ -16,7 +17,7 @@ WeightedMatching match(const BlockCsr<double>& A) {
     // Entries that are not finite are edges there and none here.
     const std::string which = rows.empty() ? std::string("entries that are not finite cannot be taken")
                                            : fmt::format("{} rows cannot be matched with a column, the first is row {}",
-                                                         rows.size(), rows.front());
+                                                         rows.size(), Ordinal{rows.front()});
     throw Error(ErrorCode::structure,
                 fmt::format("no row permutation gives a full diagonal: structurally singular, {}", which));
   }
@@ -57,7 +58,7 @@ FactorReport report_of_matched(FactorReport report, const WeightedMatching& matc
   if (!report.ok && !report.bad_pivots.empty()) {
     const auto& pivot = report.bad_pivots.front();
     report.message = fmt::format("{} after row matching: {} pivot at row {} (value {:.6g} after scaling)", title(report),
-                                 word(pivot.kind), pivot.row, pivot.value);
+                                 word(pivot.kind), Ordinal{pivot.row}, pivot.value);
   }
   return report;
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/ordinal.hpp"
 #include "echelon/matrix/struct_matrix.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 
@@ -15,8 +16,9 @@ namespace echelon {
 
 inline std::string place(const Grid& grid, int dof, std::int64_t row) {
   const std::int64_t point = row / dof;
-  return fmt::format("grid point ({},{},{}), component {}, row {}", point % grid.nx, point / grid.nx % grid.ny,
-                     point / grid.nx / grid.ny, row % dof, row);
+  return fmt::format("grid point ({},{},{}), component {}, row {}", Ordinal{point % grid.nx},
+                     Ordinal{point / grid.nx % grid.ny}, Ordinal{point / grid.nx / grid.ny}, Ordinal{row % dof},
+                     Ordinal{row});
 }
 
 /// The rows of the report as grid points, for people.

@@ -15,6 +15,13 @@ namespace echelon {
 namespace {
 
 constexpr std::size_t rows_named = 10;
+/// Rows and columns that cost nothing to speak of.
+constexpr std::int64_t always_read = std::int64_t{1} << 16;
+
+std::string size_sentence(const MatrixSizes& sizes) {
+  return fmt::format("{} rows and columns with at most {} entries: structurally singular, rank n-{} or less", sizes.rows,
+                     sizes.most_stored, sizes.rows - sizes.most_stored);
+}
 
 /// "rows 57, 91 cannot be matched: structurally singular, rank n-2"
 std::string deficiency_sentence(const Matching& matching) {
@@ -122,8 +129,39 @@ std::int64_t ilu0_memory(std::int64_t rows, std::int64_t nonzeros, std::int64_t 
   return nonzeros * 12 + rows * (16 + 8 + 8) + vectors * rows * 8;
 }
 
+bool condemned_by_sizes(const MatrixSizes& sizes) {
+  const auto longest = std::max(sizes.rows, sizes.columns);
+  return sizes.coordinate && longest > always_read && sizes.most_stored < longest;
+}
+
+CheckReport check_sizes(const MatrixSizes& sizes) {
+  CheckReport report;
+  report.path = sizes.name;
+  report.symmetry_in_file = sizes.symmetry;
+  report.field = sizes.field;
+  report.rows = sizes.rows;
+  report.columns = sizes.columns;
+  report.entries_promised = sizes.entries;
+  report.sizes_only = true;
+  report.structural_rank = std::min({sizes.rows, sizes.columns, sizes.most_stored});
+  report.advice.push_back(sizes.rows != sizes.columns
+                              ? fmt::format("the matrix is {} x {}: solve needs a square one", sizes.rows, sizes.columns)
+                              : size_sentence(sizes) + "; correct the file: its entries were not looked at");
+  return report;
+}
+
+void require_solvable_sizes(const MatrixSizes& sizes, bool full_rank) {
+  if (sizes.rows != sizes.columns) {
+    throw Error(ErrorCode::not_square,
+                fmt::format("{} is {} x {}; a linear system needs a square matrix", sizes.name, sizes.rows, sizes.columns));
+  }
+  if (full_rank && condemned_by_sizes(sizes)) throw Error(ErrorCode::structure, size_sentence(sizes), sizes.name);
+}
+
 CheckReport check_matrix(const MatrixFile& file, const std::string& path) {
   const auto& A = file.matrix;
+  // By row or column: blocks seen, columns used, and the way through the transposed pattern.
+  require_memory(9 * A.columns() + 8 * A.rows(), fmt::format("a look at {}", path));
   CheckReport report;
   report.path = path;
   report.symmetry_in_file = file.notes.symmetry;
@@ -133,7 +171,7 @@ CheckReport check_matrix(const MatrixFile& file, const std::string& path) {
   report.nnz = A.nonzeros();
   report.duplicates = file.notes.duplicates;
   report.explicit_zeros = file.notes.explicit_zeros;
-  report.nonfinite = file.notes.nonfinite;
+  report.nonfinite = std::max(file.notes.nonfinite, scan_nonfinite(A).count);
   report.block_guess = guess_block_size(A, &report.block_density);
   look_at_emptiness(A, report);
   const auto traits = traits_of(A);

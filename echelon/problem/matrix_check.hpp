@@ -13,6 +13,15 @@ namespace echelon {
 
 CheckReport check_matrix(const MatrixFile& file, const std::string& path);
 
+/// Whether the size line alone proves that no system of this matrix can be solved, and reading on would take memory for rows
+/// and columns that the file has no entries for. Small matrices are read all the same: then rows can be named.
+bool condemned_by_sizes(const MatrixSizes& sizes);
+/// The report on such a file.
+CheckReport check_sizes(const MatrixSizes& sizes);
+/// Throws what solve has against the sizes: Error(not_square), and Error(structure) when `full_rank` is wanted and they
+/// condemn the matrix.
+void require_solvable_sizes(const MatrixSizes& sizes, bool full_rank);
+
 /// Largest b in 2..8 for which at least 80 % of the scalars in the touched b×b blocks are stored; 1 when there is none.
 /// `density` gets that share.
 int guess_block_size(const BlockCsr<double>& A, double* density = nullptr);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ struct ReadNotes {
   std::int64_t duplicates = 0;      // entries merged into an earlier one
   std::int64_t explicit_zeros = 0;  // kept in a coordinate file; an array file has no pattern, there they are dropped
   std::int64_t denormals = 0;
-  std::int64_t nonfinite = 0;  // only with allow_nonfinite
+  std::int64_t nonfinite = 0;  // only with allow_nonfinite; sums of duplicates that overflow among them
   bool sorted = true;          // the entries came in row or column order
   std::string symmetry = "general";
   std::string field = "real";
@@ -40,6 +41,33 @@ struct ReadNotes {
 struct MatrixFile {
   BlockCsr<double> matrix;  // block size 1; symmetric files are expanded
   ReadNotes notes;
+};
+
+/// What the banner and the size line say, before anything is allocated for it.
+struct MatrixSizes {
+  std::string name;  // of the file
+  std::int64_t rows = 0, columns = 0;
+  std::int64_t entries = 0;      // promised; of an array file, the values
+  std::int64_t most_stored = 0;  // with the mirror images of a symmetric file
+  bool coordinate = true;
+  std::string symmetry, field;
+};
+
+/// A file whose header was read and nothing else: the sizes can be looked at before their price is paid. `matrix` or
+/// `vector` is called once.
+class MatrixMarketFile {
+ public:
+  explicit MatrixMarketFile(const std::string& path, const ReadOptions& options = {});
+  MatrixMarketFile(MatrixMarketFile&&) noexcept;
+  ~MatrixMarketFile();
+  const MatrixSizes& sizes() const { return sizes_; }
+  MatrixFile matrix();
+  Vector<double> vector();
+
+ private:
+  struct Opened;
+  std::unique_ptr<Opened> opened_;
+  MatrixSizes sizes_;
 };
 
 MatrixFile read_matrix_market(const std::string& path, const ReadOptions& options = {});

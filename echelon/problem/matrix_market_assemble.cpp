@@ -90,6 +90,7 @@ struct RowFindings {
   std::int64_t merged_entries = 0;  // the same without mirror images
   std::int64_t duplicate_row = -1;  // the first
   std::int64_t duplicate_column = -1;
+  std::int64_t overflows = 0;  // sums of finite duplicates beyond a double, without mirror images
   std::int64_t overflow_row = -1;
   std::int64_t overflow_column = -1;
 };
@@ -141,9 +142,12 @@ class RowFinisher {
       return;
     }
     const double sum = kept + later;
-    if (!std::isfinite(sum) && std::isfinite(kept) && std::isfinite(later) && findings_.overflow_row < 0) {
-      findings_.overflow_row = row;
-      findings_.overflow_column = column;
+    if (!std::isfinite(sum) && std::isfinite(kept) && std::isfinite(later)) {
+      if (!header_.mirrored() || column <= row) ++findings_.overflows;
+      if (findings_.overflow_row < 0) {
+        findings_.overflow_row = row;
+        findings_.overflow_column = column;
+      }
     }
     kept = sum;
   }
@@ -229,6 +233,7 @@ Csr assemble(const TextSource& source, const Header& header, std::vector<Part> p
   for (const auto& range : findings) {
     gaps += range.merged_places;
     notes.duplicates += range.merged_entries;
+    notes.nonfinite += range.overflows;
   }
   for (const auto& range : findings) {
     if (range.duplicate_row >= 0 && options.duplicates == Duplicates::refuse) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <limits>
 #include <vector>
 
@@ -74,15 +75,55 @@ Word one_of(const TextSource& source, const Token& token, const char* what,
                      complex ? ": solve the equivalent real system of twice the size" : ""));
 }
 
+/// Of the first word of the first line; −1: there is none within reach.
+std::int64_t first_word(std::span<const char> text) {
+  constexpr std::size_t reach = std::size_t{1} << 16;
+  for (std::size_t at = 0; at < std::min(text.size(), reach); ++at) {
+    if (text[at] == '\n') return -1;
+    if (!is_blank(text[at])) return static_cast<std::int64_t>(at);
+  }
+  return -1;
+}
+
+bool begins_as_matrix_market(std::span<const char> start) {
+  constexpr std::string_view word = "%%matrixmarket";
+  const auto first = first_word(start);
+  if (first < 0) return false;
+  const std::string_view rest = std::string_view(start.data(), start.size()).substr(static_cast<std::size_t>(first));
+  return lower(rest.substr(0, word.size())) == word &&
+         (rest.size() == word.size() || is_blank(rest[word.size()]) || rest[word.size()] == '\n');
+}
+
+/// By the size line in this part of the text, if it is a whole one; −1 otherwise. In floating point: two sides may pass 64
+/// bits.
+double promised_entries(std::string_view head) {
+  auto at = head.find('\n');
+  while (at != std::string_view::npos) {
+    const auto begin = at + 1;
+    at = head.find('\n', begin);
+    if (at == std::string_view::npos) break;
+    const std::string line(head.substr(begin, std::min<std::size_t>(at - begin, 256)));
+    double number[3] = {};
+    const int count = std::sscanf(line.c_str(), "%lf %lf %lf", &number[0], &number[1], &number[2]);
+    if (count == 3) return number[2];
+    if (count == 2) return number[0] * number[1];
+    const auto word = line.find_first_not_of(" \t\r\v\f");
+    if (word != std::string::npos && line[word] != '%') break;
+  }
+  return -1;
+}
+
 void read_banner(const TextSource& source, LineReader& lines, Header& header) {
-  const auto banner = lines.tokens(6);
-  if (banner.empty() || lower(banner[0].text) != "%%matrixmarket") {
+  // Asked before the line is looked for: it may be as long as the file.
+  if (!begins_as_matrix_market(source.text())) {
+    const auto first = first_word(source.text());
     refuse(
         source, 0,
         fmt::format("this is not a Matrix Market file: it starts with {} instead of \"%%MatrixMarket matrix coordinate real "
                     "general\"",
-                    banner.empty() ? "a blank line" : quoted_token(source, banner[0].offset)));
+                    first < 0 ? "a blank line" : quoted_token(source, first)));
   }
+  const auto banner = lines.tokens(6);
   if (banner.size() != 5) {
     refuse(source, banner[std::min<std::size_t>(banner.size() - 1, 5)].offset,
            fmt::format("the banner has {} words and needs five, as in \"%%MatrixMarket matrix coordinate real general\"",
@@ -150,6 +191,15 @@ void check_claim(const TextSource& source, const Header& header) {
 
 }  // namespace
 
+bool worth_reading_on(std::span<const char> start) {
+  constexpr std::size_t longest_head = std::size_t{1} << 24;
+  constexpr double longest_line = 4096;
+  if (!begins_as_matrix_market(start)) return false;
+  if (start.size() <= longest_head) return true;
+  const double entries = promised_entries(std::string_view(start.data(), longest_head));
+  return entries >= 0 && static_cast<double>(start.size() - longest_head) <= longest_line * entries;
+}
+
 Header read_header(const TextSource& source) {
   if (source.text().empty()) refuse(source, 0, "the file is empty; a Matrix Market file starts with %%MatrixMarket");
   Header header;
@@ -159,7 +209,8 @@ Header read_header(const TextSource& source) {
   for (;;) {
     if (lines.at_end()) {
       refuse(source, lines.offset(),
-             "the file ends before its size line (rows, columns and, in a coordinate file, entries)");
+             "the file ends before its size line (rows, columns and, in a coordinate file, entries), or is a stream without "
+             "one in its first 16 MiB");
     }
     header.size_line = lines.offset();
     const auto sizes = lines.tokens(numbers + 1);

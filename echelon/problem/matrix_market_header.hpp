@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,10 @@ struct Header {
 
   bool mirrored() const { return symmetry != Symmetry::general; }
 };
+
+/// Whether text that starts so is worth reading on: it begins with the banner's first word; above 16 MiB its size line has
+/// come; and it is not much longer than the entries promised there. A stream that has no end is left by this.
+bool worth_reading_on(std::span<const char> start);
 
 Header read_header(const TextSource& source);
 

@@ -259,8 +259,10 @@ std::vector<Lines> cut(const TextSource& source, const Header& header, std::stri
 void refuse_what_will_not_fit(const TextSource& source, const Header& header, const ReadOptions& options,
                               std::int64_t parts) {
   const std::int64_t stored = header.mirrored() ? 2 * header.entries : header.entries;
-  const std::int64_t bytes = header.entries * static_cast<std::int64_t>(sizeof(Entry)) + parts * header.rows * 4 +
-                             (header.rows + 1) * 8 + stored * 12;
+  // Triplets and counts while the rows are filled; then, where duplicates leave gaps, the matrix twice.
+  const std::int64_t filling = header.entries * static_cast<std::int64_t>(sizeof(Entry)) + parts * header.rows * 4;
+  const std::int64_t matrix = (header.rows + 1) * 8 + stored * 12, places = header.rows * 8;
+  const std::int64_t bytes = matrix + places + std::max(filling, matrix);
   const auto what =
       fmt::format("the {} x {} matrix with {} entries of {}", header.rows, header.columns, header.entries, source.name());
   if (options.memory_limit > 0 && bytes > options.memory_limit) {

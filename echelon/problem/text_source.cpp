@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::int64_t first_piece = std::int64_t{1} << 16;
 
+bool is_compressed(std::span<const char> bytes) { return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b'; }
+
 struct Descriptor {
   int number;
   ~Descriptor() {
@@ -58,11 +60,14 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  std::int64_t run(std::span<const char> from, Array<char>& to, std::int64_t memory_limit, const std::string& name) {
+  /// Returns the bytes of text; those of the look that says no.
+  std::int64_t run(std::span<const char> from, Array<char>& to, std::int64_t memory_limit, const std::string& name,
+                   TextSource::Look look) {
     constexpr std::int64_t largest_piece = std::numeric_limits<int>::max();
     const auto size = static_cast<std::int64_t>(from.size());
     std::int64_t used = 0, read = 0;
     for (;;) {
+      if (look && used > 0 && used == to.size() && !look(to.span())) return used;
       grow(to, used, memory_limit, name);
       const auto in = static_cast<uInt>(std::min(largest_piece, size - read));
       const auto out = static_cast<uInt>(std::min(largest_piece, to.size() - used));
@@ -105,6 +110,7 @@ class Inflater {
 
 TextSource::TextSource(TextSource&& other) noexcept
     : name_(std::move(other.name_)),
+      look_(other.look_),
       text_(std::exchange(other.text_, {})),
       mapping_(std::exchange(other.mapping_, nullptr)),
       mapped_bytes_(std::exchange(other.mapped_bytes_, 0)),
@@ -114,8 +120,8 @@ TextSource::~TextSource() {
   if (mapping_) ::munmap(mapping_, mapped_bytes_);
 }
 
-TextSource TextSource::open(const std::string& path, std::int64_t memory_limit) {
-  TextSource source(path);
+TextSource TextSource::open(const std::string& path, std::int64_t memory_limit, Look look) {
+  TextSource source(path, look);
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.number < 0) refuse_unreadable(path, std::strerror(errno));
   struct stat status {};
@@ -139,16 +145,34 @@ TextSource TextSource::open(const std::string& path, std::int64_t memory_limit) 
   return source;
 }
 
-TextSource TextSource::from_memory(std::span<const char> bytes, const std::string& name, std::int64_t memory_limit) {
-  TextSource source(name);
+TextSource TextSource::from_memory(std::span<const char> bytes, const std::string& name, std::int64_t memory_limit,
+                                   Look look) {
+  TextSource source(name, look);
   source.text_ = bytes;
   source.inflate_if_compressed(memory_limit);
   return source;
 }
 
+bool TextSource::worth_reading_on(std::span<const char> start) const {
+  if (!look_) return true;
+  if (!is_compressed(start)) return look_(start);
+  // Of a compressed stream the beginning says enough: what it holds is looked at again when all of it is inflated.
+  if (static_cast<std::int64_t>(start.size()) > first_piece) return true;
+  bool worth = true;
+  try {
+    Array<char> inflated;
+    const auto bytes = Inflater().run(start, inflated, 0, name_, look_);
+    worth = bytes < first_piece || look_(inflated.span().first(static_cast<std::size_t>(bytes)));
+  } catch (const Error&) {
+    // A piece of a stream ends in its middle; what it is will be said when all of it is there.
+  }
+  return worth;
+}
+
 void TextSource::read_all(int descriptor, std::int64_t memory_limit) {
   std::int64_t used = 0;
   for (;;) {
+    if (used > 0 && used == buffer_.size() && !worth_reading_on(buffer_.span())) break;
     grow(buffer_, used, memory_limit, name_);
     const auto got = ::read(descriptor, buffer_.data() + used, static_cast<std::size_t>(buffer_.size() - used));
     if (got < 0 && errno == EINTR) continue;
@@ -160,9 +184,9 @@ void TextSource::read_all(int descriptor, std::int64_t memory_limit) {
 }
 
 void TextSource::inflate_if_compressed(std::int64_t memory_limit) {
-  if (text_.size() < 2 || text_[0] != '\x1f' || text_[1] != '\x8b') return;
+  if (!is_compressed(text_)) return;
   Array<char> inflated;
-  const auto bytes = Inflater().run(text_, inflated, memory_limit, name_);
+  const auto bytes = Inflater().run(text_, inflated, memory_limit, name_, look_);
   buffer_ = std::move(inflated);
   text_ = buffer_.span().first(static_cast<std::size_t>(bytes));
   if (mapping_) ::munmap(std::exchange(mapping_, nullptr), mapped_bytes_);

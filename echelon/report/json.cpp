@@ -123,6 +123,7 @@ std::string to_json(const RunReport& report) {
   json["iterations"] = result.iterations;
   json["relative_residual"] = result.relative_residual;
   json["nrbe"] = result.nrbe;
+  json["inconsistent_part"] = result.inconsistent_part;
   json["rtol"] = report.rtol;
   json["atol"] = report.atol;
   json["seconds"] = {{"read", report.seconds.read},
@@ -151,10 +152,23 @@ std::string to_json(const RunReport& report) {
 std::string to_json(const CheckReport& report) {
   Json json = head("check");
   json["arguments"] = report.arguments;
+  if (report.sizes_only) {
+    json["matrix"] = {{"name", report.path},
+                      {"rows", report.rows},
+                      {"columns", report.columns},
+                      {"declared", {{"symmetry", report.symmetry_in_file}, {"field", report.field}}},
+                      {"looked_at", "size line"},
+                      {"entries_promised", report.entries_promised},
+                      {"structural_rank_at_most", report.structural_rank}};
+    json["solvable"] = report.solvable;
+    json["advice"] = report.advice;
+    return dumped(json);
+  }
   json["matrix"] = {{"name", report.path},
                     {"rows", report.rows},
                     {"columns", report.columns},
                     {"nnz", report.nnz},
+                    {"looked_at", "entries"},
                     {"declared", {{"symmetry", report.symmetry_in_file}, {"field", report.field}}},
                     {"duplicates", report.duplicates},
                     {"explicit_zeros", report.explicit_zeros},

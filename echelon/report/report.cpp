@@ -18,6 +18,7 @@ const char* word(Reason reason) {
     case Reason::diverged: return "diverged";
     case Reason::interrupted: return "interrupted";
     case Reason::time_limit: return "time_limit";
+    case Reason::inconsistent: return "inconsistent";
   }
   return "breakdown";
 }

@@ -24,7 +24,8 @@ enum class Reason {
   pc_failed,
   diverged,
   interrupted,
-  time_limit
+  time_limit,
+  inconsistent  // all that is left of b − A x is the part of b that no x can reach
 };
 
 /// The word of the JSON report ("max_it").
@@ -39,6 +40,7 @@ struct [[nodiscard]] Report {
   std::int64_t iterations = 0;
   double relative_residual = 1;  // ‖b−Ax‖/‖b‖ recomputed at the end (absolute when b = 0)
   double nrbe = 0;               // ‖r‖₂ / (‖b‖₂ + ‖A‖_∞ ‖x‖₂); NaN when ‖A‖ is unknown
+  double inconsistent_part = 0;  // of b, over ‖b‖: along a null vector given, out of A's reach; NaN where it is not known
   std::vector<double> history;   // relative residual norm by iteration, the recurrence's; history[0] is the start
   double setup_seconds = 0, solve_seconds = 0;
   double assembly_seconds = 0,

@@ -71,6 +71,10 @@ struct CheckReport {
   std::int64_t ilu0_bytes = 0;
   bool solvable = false;
   std::vector<std::string> advice;
+  /// The size line was enough, and no entry was looked at: of the rest only name, field, symmetry, rows, columns and advice
+  /// mean something, and structural_rank is the most it can be.
+  bool sizes_only = false;
+  std::int64_t entries_promised = 0;
 };
 
 struct InfoReport {

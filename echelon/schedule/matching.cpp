@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
 
 namespace echelon {
 namespace {
@@ -127,6 +128,8 @@ Matching maximum_matching(const BlockCsr<double>& A) {
   if (A.block() != 1) {
     throw Error(ErrorCode::bad_argument, fmt::format("matching needs block size 1, got {}", A.block()));
   }
+  // Two partners, layers, places and paths, which grow by doubling, and the lists of what is left over.
+  require_memory(48 * A.rows() + 16 * A.columns(), fmt::format("the matching of {} rows with columns", A.rows()));
   HopcroftKarp run(A);
   run.run();
   return run.take();

@@ -17,7 +17,8 @@ struct Matching {
   std::vector<std::int64_t> unmatched_columns;
 };
 
-/// For block size 1 (others throw Error(bad_argument)). Entries that are exactly zero are no edges.
+/// For block size 1 (others throw Error(bad_argument)); will_not_fit before its arrays are allocated. Entries that are
+/// exactly zero are no edges.
 Matching maximum_matching(const BlockCsr<double>& A);
 
 }  // namespace echelon

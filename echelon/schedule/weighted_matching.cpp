@@ -9,6 +9,7 @@
 #include <queue>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
 
 namespace echelon {
 namespace {
@@ -155,6 +156,8 @@ std::optional<WeightedMatching> maximum_product_matching(const BlockCsr<double>&
                 fmt::format("weighted matching needs a square matrix of block size 1, got {} x {}, block {}", A.rows(),
                             A.columns(), A.block()));
   }
+  // A cost an entry, and of a row and column: potentials, distances, partners, scales; the queue holds up to every entry.
+  require_memory(24 * A.nonzeros() + 96 * A.rows(), fmt::format("the weighted matching of {} rows", A.rows()));
   Assignment assignment(A);
   if (!assignment.run()) return std::nullopt;
   return assignment.take();

@@ -19,7 +19,8 @@ struct WeightedMatching {
   std::vector<double> column_scale;
 };
 
-/// Nothing when no perfect matching exists. Square, block size 1 (others throw Error(bad_argument)).
+/// Nothing when no perfect matching exists. Square, block size 1 (others throw Error(bad_argument));
+/// will_not_fit before its arrays are allocated.
 std::optional<WeightedMatching> maximum_product_matching(const BlockCsr<double>& A);
 
 }  // namespace echelon

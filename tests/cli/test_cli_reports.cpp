@@ -40,6 +40,11 @@ TEST_F(Reports, CheckSaysNoToWhatCannotBeSolved) {
   const auto nan = run("check nan.mtx");
   EXPECT_EQ(nan.status, 1);
   EXPECT_TRUE(contains(nan.out, "row 1, column 2")) << nan.out;
+  write("inf.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n2 2 5\n1 2 1e308\n1 2 1e308\n");
+  const auto sum = run("check inf.mtx --json i.json");
+  EXPECT_EQ(sum.status, 1) << sum.out;
+  EXPECT_TRUE(contains(sum.out, "row 1, column 2")) << sum.out;
+  EXPECT_EQ(json("i.json")["matrix"]["nonfinite"], 1);
   write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 4\n2 3 1\n");
   EXPECT_EQ(run("check wide.mtx").status, 1);
 }
@@ -57,12 +62,17 @@ TEST_F(Reports, EveryKindFitsTheSchema) {
     GTEST_SKIP() << "python3-jsonschema is not installed";
   write("A.mtx", small_matrix);
   write("Z.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 2 1\n2 1 1\n2 2 1\n3 3 2\n2 3 1\n");
+  write("H.mtx", "%%MatrixMarket matrix coordinate real general\n300000000 300000000 1\n1 1 1\n");
+  write("L.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 -1\n2 1 -1\n2 2 1\n");
+  write("D.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 -1\n2 1 -3\n2 2 3\n");
+  write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n2\n");
   std::string files;
   int count = 0;
   for (const char* line :
        {"solve --grid 5", "solve --matrix A.mtx", "solve --matrix Z.mtx --pc ilu", "solve --grid 9 --max-it 1",
         "solve --matrix Z.mtx --pc ilu --shift none", "solve --pc amg", "solve --matrix nothere.mtx", "solve --grid 20000",
-        "check A.mtx", "check Z.mtx", "check nothere.mtx", "info",
+        "check A.mtx", "check Z.mtx", "check nothere.mtx", "info", "check H.mtx",
+        "solve --matrix L.mtx --rhs b.mtx --null-space constant", "solve --matrix D.mtx --null-space constant",
         "solve --problem projection --grid 7 --pc ilu --trisolve jacobi --scale-factors both", "bench trisolve --small"}) {
     const auto name = fmt::format("r{}.json", count++);
     (void)run(std::string(line) + " --json " + name);

@@ -7,7 +7,6 @@
 #include "cli/nearest.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/options.hpp"
-#include "cli/row_numbers.hpp"
 #include "echelon/base/error.hpp"
 
 namespace echelon::cli {
@@ -23,12 +22,6 @@ TEST(Nearest, SuggestsOnlyWhatIsNear) {
   EXPECT_EQ(nearest("--maxit", {"--matrix", "--max-it", "--rtol"}), "--max-it");
   EXPECT_EQ(nearest("--zzzzzzzz", {"--matrix", "--max-it", "--rtol"}), "");
   EXPECT_EQ(suggestion("gmre", {"cg", "gmres"}), " (did you mean gmres?)");
-}
-
-TEST(RowNumbers, CountFromOneInSentences) {
-  EXPECT_EQ(rows_from_one("zero pivot at row 0 (value 0, row max 2), then row 99"),
-            "zero pivot at row 1 (value 0, row max 2), then row 100");
-  EXPECT_EQ(rows_from_one("no place"), "no place");
 }
 
 TEST(GridText, TheThreeForms) {

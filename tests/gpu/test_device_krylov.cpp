@@ -210,18 +210,48 @@ TEST_F(DeviceKrylov, ANullSpaceIsProjectedOut) {
   });
   const Device gpu = Device::cuda();
   V b(A.rows());
-  for (std::int64_t i = 0; i < b.size(); ++i) b[i] = std::sin(static_cast<double>(i));
-  const V ones(A.rows(), 1.0), ones_there = ones.to(gpu), b_there = b.to(gpu);
+  double mean = 0;
+  for (std::int64_t i = 0; i < b.size(); ++i) mean += b[i] = std::sin(static_cast<double>(i));
+  mean /= static_cast<double>(b.size());
+  const V ones(A.rows(), 1.0), ones_there = ones.to(gpu);
   const TileMatrix tiles(A, 0, gpu);
   const Identity<double> none;
-  V x(A.rows(), 0.0), x_there(A.rows(), 0.0, gpu);
-  KrylovOptions options;
-  options.null_space = &ones;
-  const Report host = cg(A, b, x, none, options);
-  options.null_space = &ones_there;
-  const Report there = cg(tiles, b_there, x_there, none, options);
-  EXPECT_TRUE(there.converged) << there.message;
-  EXPECT_LE(std::abs(there.iterations - host.iterations), 1);
+  // What no x can reach is said there as here.
+  for (const double out_of_reach : {0.0, 0.5}) {
+    for (double& value : b) value -= mean - out_of_reach;
+    mean = out_of_reach;
+    const V b_there = b.to(gpu);
+    V x(A.rows(), 0.0), x_there(A.rows(), 0.0, gpu);
+    KrylovOptions options;
+    options.null_space = &ones;
+    const Report host = cg(A, b, x, none, options);
+    options.null_space = &ones_there;
+    const Report there = cg(tiles, b_there, x_there, none, options);
+    EXPECT_EQ(there.converged, out_of_reach == 0) << there.message;
+    EXPECT_EQ(there.reason, host.reason);
+    EXPECT_NEAR(there.inconsistent_part, host.inconsistent_part, 1e-12);
+    EXPECT_LE(std::abs(there.iterations - host.iterations), 1);
+  }
+}
+
+TEST_F(DeviceKrylov, ARightSideFarFromOneIsScaled) {
+  const auto A = problems::poisson({9, 10, 11}, stencils::star7());
+  const Device gpu = Device::cuda();
+  const TileMatrix tiles(A, 0, gpu);
+  const Identity<double> none;
+  V b(A.rows());
+  for (std::int64_t i = 0; i < b.size(); ++i) b[i] = std::sin(static_cast<double>(i));
+  for (const int power : {-1000, 1000}) {
+    V scaled(b.size());
+    for (std::int64_t i = 0; i < b.size(); ++i) scaled[i] = std::ldexp(b[i], power);
+    const V ordinary_there = b.to(gpu), scaled_there = scaled.to(gpu);
+    V x(b.size(), 0.0, gpu), y(b.size(), 0.0, gpu);
+    const Report ordinary = cg(tiles, ordinary_there, x, none, {}), report = cg(tiles, scaled_there, y, none, {});
+    EXPECT_TRUE(report.converged) << report.message;
+    EXPECT_EQ(report.iterations, ordinary.iterations);
+    const V here = x.to(Device::host()), there = y.to(Device::host());
+    for (std::int64_t i = 0; i < here.size(); ++i) ASSERT_EQ(std::ldexp(there[i], -power), here[i]) << i;
+  }
 }
 
 TEST_F(DeviceKrylov, MixedPlacesAreRefused) {

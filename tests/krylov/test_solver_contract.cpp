@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What all four solvers promise: bad input refused with both sizes, the small and the empty cases, no allocation inside an
-// iteration, the same bits for every thread count, monitor, null space, tolerances, and the best iterate when they fail.
+// iteration, the same bits for every thread count, monitor, tolerances, and the best iterate when they fail.
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
@@ -172,56 +171,6 @@ TEST_P(EverySolver, SameBitsForEveryThreadCountAndRepeat) {
     for (std::int64_t i = 0; i < x.size(); ++i) ASSERT_EQ(x[i], first[i]) << count << " threads, row " << i;
   }
   set_threads(0);
-}
-
-/// −u'' with natural boundaries on n points: singular, null vector all ones.
-BlockCsr<double> neumann(std::int64_t n) {
-  auto A = reference::tridiagonal(n, -1, 2, -1);
-  A.values().front() = A.values().back() = 1;
-  return A;
-}
-
-TEST_P(EverySolver, NullSpaceOfTheNeumannLaplacianIsProjectedOut) {
-  const std::int64_t n = 60;
-  const auto A = neumann(n);
-  const Vector<double> ones(n, 1.0);
-  Vector<double> b(n), x(n, 5.0);
-  for (std::int64_t i = 0; i < n; ++i) b[i] = 0.25 + std::cos(std::numbers::pi * (static_cast<double>(i) + 0.5) / n);
-  const Report report = run(A, b, x, Jacobi<double>(A), {.null_space = &ones});
-  EXPECT_TRUE(report.converged) << report.message;
-  EXPECT_NE(report.message.find("projected"), std::string::npos);
-  ASSERT_FALSE(report.remarks.empty());
-  // The mean, 0.25, was the inconsistent part: 0.25 √n of ‖b‖ = √(n/16 + n/2).
-  EXPECT_NE(report.remarks[0].find("0.333"), std::string::npos) << report.remarks[0];
-  double mean = 0;
-  for (std::int64_t i = 0; i < n; ++i) mean += x[i];
-  EXPECT_NEAR(mean, 0, 1e-9);
-  // cos is an eigenvector: x = cos / (2 − 2 cos(π/n)).
-  const double eigenvalue = 2 - 2 * std::cos(std::numbers::pi / n);
-  for (std::int64_t i = 0; i < n; ++i) EXPECT_NEAR(x[i] * eigenvalue, b[i] - 0.25, 1e-5);
-}
-
-TEST_P(EverySolver, RightSideInsideTheNullSpaceGivesZero) {
-  const auto A = neumann(10);
-  const Vector<double> ones(10, 1.0), b(10, 0.1);
-  Vector<double> x(10, 1.0);
-  const Report report = run(A, b, x, none, {.null_space = &ones});
-  EXPECT_TRUE(report.converged) << report.message;
-  for (const double value : x) EXPECT_EQ(value, 0);
-}
-
-TEST_P(EverySolver, ANullVectorThatIsNoneIsRefused) {
-  // Projecting b = 1 along 1 would leave b = 0, and x = 0 would be called the solution of a regular system.
-  const auto A = reference::tridiagonal(50, -1, 2, -1);
-  const Vector<double> ones(50, 1.0), b(50, 1.0);
-  Vector<double> x(50, 0.0);
-  try {
-    static_cast<void>(run(A, b, x, none, {.null_space = &ones}));
-    FAIL() << "A·1 ≠ 0";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::bad_argument);
-    EXPECT_NE(std::string(error.what()).find("max|A v| is 0.25"), std::string::npos) << error.what();
-  }
 }
 
 TEST_P(EverySolver, ARightSideWhoseNormOverflowsIsRefused) {

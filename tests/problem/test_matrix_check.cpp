@@ -75,6 +75,38 @@ TEST(CheckMatrix, NanIsPlaced) {
   EXPECT_NE(report.advice.front().find("row 2, column 1"), std::string::npos) << report.advice.front();
 }
 
+TEST(CheckMatrix, DuplicatesWhoseSumIsInfiniteAreNotSolvable) {
+  for (const char* symmetry : {"general", "symmetric"}) {
+    const std::string text =
+        std::string("%%MatrixMarket matrix coordinate real ") + symmetry + "\n2 2 4\n1 1 4\n2 1 1e308\n2 1 1e308\n2 2 5\n";
+    const auto file = parsed(text, true);
+    EXPECT_EQ(file.notes.nonfinite, 1) << symmetry;
+    const auto report = check_matrix(file, "A.mtx");
+    EXPECT_FALSE(report.solvable);
+    EXPECT_GE(report.nonfinite, 1);
+    EXPECT_NE(report.advice.front().find("NaN or infinite"), std::string::npos) << report.advice.front();
+  }
+}
+
+TEST(CheckMatrix, TheSizeLineAloneCondemnsOnlyWhatIsLargeAndCannotBeSolved) {
+  const auto sizes = [](std::int64_t rows, std::int64_t columns, std::int64_t entries, bool mirrored = false) {
+    MatrixSizes s;
+    s.name = "A.mtx", s.rows = rows, s.columns = columns, s.entries = entries;
+    s.most_stored = mirrored ? 2 * entries : entries;
+    return s;
+  };
+  EXPECT_TRUE(condemned_by_sizes(sizes(100'000, 100'000, 99'999)));
+  EXPECT_FALSE(condemned_by_sizes(sizes(100'000, 100'000, 100'000)));
+  EXPECT_FALSE(condemned_by_sizes(sizes(1000, 1000, 1))) << "small: its rows can be named";
+  EXPECT_TRUE(condemned_by_sizes(sizes(100'000, 100'000, 49'999, true)));
+  EXPECT_FALSE(condemned_by_sizes(sizes(100'000, 100'000, 50'000, true)));
+  EXPECT_TRUE(condemned_by_sizes(sizes(100'000, 3, 1)));
+  MatrixSizes array = sizes(100'000, 1, 100'000);
+  array.coordinate = false;
+  EXPECT_FALSE(condemned_by_sizes(array));
+  EXPECT_NO_THROW(require_solvable_sizes(sizes(100'000, 100'000, 2), false));
+}
+
 TEST(CheckMatrix, RectangularIsSaid) {
   const auto file = parsed("%%MatrixMarket matrix coordinate real general\n1 2 1\n1 1 4\n");
   EXPECT_FALSE(check_matrix(file, "A.mtx").solvable);

@@ -169,9 +169,50 @@ Entries empty_row(Dice& dice, int n) {
   return entries;
 }
 
+/// An arrow: one full row and column beside a few entries. Its ILU fills or its dominant unknown hides the others.
+Entries dense_row_and_column(Dice& dice, int n) {
+  Entries entries = with_diagonal(sparse_random(dice, n, 0.05), n, dice.between(-3, 3));
+  const int row = dice.below(n), column = dice.below(n);
+  const double size = std::pow(10.0, dice.between(-3, 3));
+  for (int i = 0; i < n; ++i) {
+    entries[{row, i}] += size * dice.between(-1, 1);
+    entries[{i, column}] += size * dice.between(-1, 1);
+  }
+  return entries;
+}
+
+/// Weights of a graph and minus their sums on the diagonal: 1 is its null vector to rounding. Unsymmetric in one of three,
+/// so that the transposed matrix has another.
+Entries graph_laplacian(Dice& dice, int n) {
+  Entries weights = sparse_random(dice, n, 0.05);
+  for (int i = 0; i < n; ++i) weights[{i, (i + 1) % n}] = dice.between(0.1, 1);
+  if (dice.below(3) > 0) weights = symmetrized(weights, 1);
+  Entries out;
+  std::vector<double> sum(static_cast<std::size_t>(n));
+  for (const auto& [place, value] : weights) {
+    if (place.first == place.second) continue;
+    out[place] = -std::abs(value);
+    sum[static_cast<std::size_t>(place.first)] += std::abs(value);
+  }
+  for (int i = 0; i < n; ++i) out[{i, i}] = sum[static_cast<std::size_t>(i)];
+  return out;
+}
+
+/// The same with a little more on its diagonal, in one row or in all: regular, and 1 is no null vector but nearly.
+Entries nearly_a_laplacian(Dice& dice, int n) {
+  const double more = std::pow(10.0, -dice.between(1, 17));
+  const int only = dice.below(2) == 0 ? dice.below(n) : -1;
+  Entries entries = graph_laplacian(dice, n);
+  for (int i = 0; i < n; ++i) {
+    if (only < 0 || only == i) entries[{i, i}] += more;
+  }
+  return entries;
+}
+
 struct Kind {
   const char* name;
   Entries (*make)(Dice&, int);
+  bool constant_null_vector = false;  // is given to the solver, right or wrong
 };
 constexpr std::array kinds = {
     Kind{"badly scaled rows", badly_scaled_rows},
@@ -194,6 +235,9 @@ constexpr std::array kinds = {
     Kind{"cyclic", cyclic},
     Kind{"wide spectrum", spd_wide_spectrum},
     Kind{"empty row", empty_row},
+    Kind{"dense row and column", dense_row_and_column},
+    Kind{"null space", graph_laplacian, true},
+    Kind{"not quite a null space", nearly_a_laplacian, true},
 };
 
 }  // namespace
@@ -207,9 +251,13 @@ HardSystem hard_system(std::uint64_t number) {
   const int n = dice.below(4) == 0 ? 1 + dice.below(6) : 1 + dice.below(300);
   std::vector<echelon::Triplet<double>> triplets;
   for (const auto& [place, value] : kind.make(dice, n)) triplets.push_back({place.first, place.second, value});
-  HardSystem system{kind.name, echelon::from_triplets<double>(n, n, triplets), echelon::Vector<double>(n),
-                    echelon::Vector<double>(n, 0.0)};
-  const int right_hand_side = dice.below(4);
+  HardSystem system{kind.name,
+                    echelon::from_triplets<double>(n, n, triplets),
+                    echelon::Vector<double>(n),
+                    echelon::Vector<double>(n, 0.0),
+                    {}};
+  if (kind.constant_null_vector) system.null_vector = echelon::Vector<double>(n, std::pow(10.0, dice.between(-5, 5)));
+  const int right_hand_side = dice.below(7);
   for (double& value : system.b) value = dice.between(-1, 1);
   if (right_hand_side == 0) {
     const auto x = std::move(system.b);
@@ -218,6 +266,17 @@ HardSystem hard_system(std::uint64_t number) {
   } else if (right_hand_side == 1) {
     const double scale = std::pow(10.0, dice.between(-200, 200));
     for (double& value : system.b) value *= scale;
+  } else if (right_hand_side == 2 || right_hand_side == 3) {
+    // The ends of the range: denormal numbers with few digits, and a norm that only just is a double.
+    const double decades = right_hand_side == 2 ? -dice.between(290, 323) : dice.between(280, 306);
+    for (double& value : system.b) value *= std::pow(10.0, decades);
+  } else if (right_hand_side == 4) {
+    // Consistent, and far from 1: A x scaled by a power of two, which rounds only into denormal numbers.
+    const auto x = std::move(system.b);
+    system.b = echelon::Vector<double>(n);
+    system.A.apply(x, system.b);
+    const int power = dice.below(2) == 0 ? -dice.below(1060) : dice.below(900);
+    for (double& value : system.b) value = std::ldexp(value, power);
   }
   for (double& value : system.b) {
     if (!std::isfinite(value)) value = 1;

@@ -13,7 +13,8 @@ namespace reference {
 struct HardSystem {
   std::string kind;
   echelon::BlockCsr<double> A;
-  echelon::Vector<double> b, x;  // x is the initial guess
+  echelon::Vector<double> b, x;         // x is the initial guess
+  echelon::Vector<double> null_vector;  // to be given to the solver; empty: none
 };
 
 int hard_kinds();

@@ -14,6 +14,9 @@
 #include "echelon/krylov/gmres_cycles.hpp"
 #include "echelon/matrix/block_csr.hpp"
 #include "echelon/precond/ilu.hpp"
+#include "echelon/problem/matrix_check.hpp"
+#include "echelon/schedule/matching.hpp"
+#include "echelon/schedule/weighted_matching.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/reference/random_matrix.hpp"
 #include "tests/sanitized.hpp"
@@ -87,6 +90,30 @@ TEST_F(MemoryRefusals, BlocksThatOutgrowTheMachine) {
   const SmallMachine machine(200 * mebibyte);
   ASSERT_TRUE(machine.lowered());
   EXPECT_ERROR(reblock(A, 64), will_not_fit, "blocks of 64×64 needs ");
+}
+
+/// Twice the unit matrix.
+BlockCsr<double> long_diagonal(std::int32_t n) {
+  Array<std::int64_t> start(n + 1);
+  Array<std::int32_t> column(n);
+  for (std::int32_t i = 0; i < n; ++i) start[i] = column[i] = i;
+  start[n] = n;
+  return {n, n, 1, std::move(start), std::move(column), Array<double>(n, 2.0)};
+}
+
+TEST_F(MemoryRefusals, MatchingsThatOutgrowTheMachine) {
+  const auto A = long_diagonal(4'000'000);
+  const SmallMachine machine(60 * mebibyte);
+  ASSERT_TRUE(machine.lowered());
+  EXPECT_ERROR(maximum_matching(A), will_not_fit, "the matching of 4000000 rows");
+  EXPECT_ERROR((void)maximum_product_matching(A), will_not_fit, "the weighted matching of 4000000 rows");
+}
+
+TEST_F(MemoryRefusals, ACheckThatOutgrowsTheMachine) {
+  const MatrixFile file{long_diagonal(4'000'000), {}};
+  const SmallMachine machine(40 * mebibyte);
+  ASSERT_TRUE(machine.lowered());
+  EXPECT_ERROR(check_matrix(file, "A.mtx"), will_not_fit, "a look at A.mtx");
 }
 
 TEST(MemoryCounts, ABasisBeyondSixtyFourBitsIsStillTooLarge) {
