@@ -42,6 +42,16 @@ class Limits : public Program {
   void wait_for_text(const std::string& part) const {
     for (int look = 0; look < 1200 && !contains(text("live"), part); ++look) std::this_thread::sleep_for(50ms);
   }
+  /// What is printed waits in a buffer; that the fill has begun shows in what the program holds.
+  static void wait_for_memory(pid_t child) {
+    constexpr std::int64_t pages = (std::int64_t{100} << 20) / 4096;
+    for (int look = 0; look < 1200; ++look) {
+      std::int64_t all = 0, resident = 0;
+      std::ifstream("/proc/" + std::to_string(child) + "/statm") >> all >> resident;
+      if (resident > pages) return;
+      std::this_thread::sleep_for(20ms);
+    }
+  }
   static int status_of(pid_t child) {
     int raw = 0;
     waitpid(child, &raw, 0);
@@ -75,8 +85,7 @@ TEST_F(Limits, ASetUpObeysTheFirstSignalAndSaves) {
     std::filesystem::remove(file("x.mtx"));
     std::filesystem::remove(file("r.json"));
     const pid_t child = start(long_setup);
-    wait_for_text("trying");
-    std::this_thread::sleep_for(300ms);
+    wait_for_memory(child);
     const auto begin = Clock::now();
     kill(child, signal);
     // SIGXCPU comes again and again.

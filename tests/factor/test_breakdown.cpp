@@ -43,7 +43,7 @@ struct Play {
 
 TEST(Breakdown, ACostlyFactorizationIsRepeatedAFewTimesOnly) {
   // What only a shift of 4 cures takes thirteen doublings from 1e-3.
-  const auto needs_four = [](const Attempt& a) { return a.shift < 4 ? 1e60 : 10.0; };
+  const auto needs_four = [](const Attempt& a) { return a.shift < 4 ? std::numeric_limits<double>::infinity() : 10.0; };
   Play cheap;
   cheap.growth_of = needs_four;
   EXPECT_TRUE(cheap.run().ok);

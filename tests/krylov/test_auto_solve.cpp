@@ -197,7 +197,9 @@ TEST(AutoSolve, ARungThatWouldTakeTooMuchFillIsSkippedAndSaid) {
   const auto outcome = solve_automatically(&A, b, x, request);
   int skipped = 0;
   for (const auto& attempt : outcome.attempts) {
-    if (attempt.choice.pc != "ilu" || attempt.choice.ilu.fill == 0) continue;
+    // In RCM order the full row comes last, and hardly anything fills in.
+    const bool natural = attempt.choice.ilu.ordering == Ordering::natural && !attempt.choice.match_rows;
+    if (attempt.choice.pc != "ilu" || attempt.choice.ilu.fill == 0 || !natural) continue;
     EXPECT_EQ(attempt.outcome, "skipped") << attempt.choice.name();
     EXPECT_EQ(attempt.message.find("skipped: "), 0u) << attempt.message;
     EXPECT_FALSE(attempt.set_up);
@@ -220,7 +222,7 @@ TEST(AutoSolve, AFixedPreconditionerIsTheUsersWishWhateverItCosts) {
 }
 
 TEST(AutoSolve, LeavingASlowRungIsNotOutOfIterations) {
-  const auto A = hard_arrow(1500);
+  const auto A = test::waveguide(40, 1.3);
   const Vector<double> b(A.rows(), 1.0);
   Vector<double> x(A.rows(), 0.0);
   SolveRequest request;

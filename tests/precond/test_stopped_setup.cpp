@@ -3,6 +3,7 @@
 // threads, and computes the same bits asked or not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <random>
@@ -47,13 +48,14 @@ Asked ask(const std::function<void()>& work, int last = 0) {
   return result;
 }
 
-/// The work asks `fewest` times at least, and ends at whichever question says no.
-void ends_when_told(const std::string& name, int fewest, const std::function<void()>& work) {
+/// The work asks `fewest` times at least, and ends at whichever question says no. Only the calling thread asks, by what it
+/// did itself: of a team's questions, which may be dealt differently each time, the first is the one that must come.
+void ends_when_told(const std::string& name, int fewest, const std::function<void()>& work, int team = 1) {
   const Asked all = ask(work);
   EXPECT_FALSE(all.stopped) << name;
-  EXPECT_GE(all.questions, fewest) << name;
+  EXPECT_GE(all.questions, std::max(1, fewest / team)) << name;
   for (const int last : {1, all.questions / 2, all.questions}) {
-    if (last < 1) continue;
+    if (last < 1 || (team > 1 && last > 1)) continue;
     const Asked ended = ask(work, last);
     EXPECT_TRUE(ended.stopped) << name << ", question " << last;
     EXPECT_EQ(ended.questions, last) << name;
@@ -82,8 +84,8 @@ BlockCsr<double> dense_matrix(std::int32_t n, double diagonal) {
 
 TEST(StoppedSetup, SymbolicFillAsksByItsWork) {
   const auto A = test::arrow_matrix(1200);
-  // n³/3 merged entries; a question each two million.
-  ends_when_told("fill", 200, [&] { (void)filled_pattern(pattern_of(A), 1); });
+  // With two levels every entry is merged: n³/3, and a question each two million.
+  ends_when_told("fill", 200, [&] { (void)filled_pattern(pattern_of(A), 2); });
 }
 
 TEST(StoppedSetup, FactorizationsOnOneThreadAndSome) {
@@ -98,13 +100,14 @@ TEST(StoppedSetup, FactorizationsOnOneThreadAndSome) {
   for (const int team : {1, 2, 4}) {
     const Team threads(team);
     const auto test = [&](const char* name, int fewest, const BlockCsr<double>& A, const auto& factor) {
-      ends_when_told(name + std::string(", threads ") + std::to_string(team), fewest, [&] { factor(A); });
+      ends_when_told(
+          name + std::string(", threads ") + std::to_string(team), fewest, [&] { factor(A); }, team);
     };
     test("ilu(1) of an arrow", 100, arrow, with("ilu", [](IluOptions& o) { o.fill = 1; }));
-    test("ilu(6) by levels", 20, cube, with("ilu", [](IluOptions& o) { o.fill = 6, o.schedule = SweepSchedule::levels; }));
-    test("ilu(6) point to point", 20, cube,
+    test("ilu(6) by levels", 8, cube, with("ilu", [](IluOptions& o) { o.fill = 6, o.schedule = SweepSchedule::levels; }));
+    test("ilu(6) point to point", 8, cube,
          with("ilu", [](IluOptions& o) { o.fill = 6, o.schedule = SweepSchedule::point_to_point; }));
-    test("ilu(3) of blocks", 10, blocks, with("ilu", [](IluOptions& o) { o.fill = 3; }));
+    test("ilu(3) of blocks", 4, blocks, with("ilu", [](IluOptions& o) { o.fill = 3; }));
     test("ilut", 10, cube, with("ilut", [](IluOptions& o) { o.lfil = 60, o.drop = 1e-6; }));
     test("ilutp", 10, cube, with("ilut", [](IluOptions& o) { o.lfil = 60, o.drop = 1e-6, o.column_pivoting = 0.5; }));
     test("ilut in rcm order", 10, cube,
@@ -119,12 +122,13 @@ TEST(StoppedSetup, StructuredFactorizations) {
   const auto A = problems::random({20, 20, 20}, stencils::box27(), 4, 3);
   for (const int team : {1, 3}) {
     const Team threads(team);
-    ends_when_told("ilu(0) on a grid", 50, [&] { (void)ilu(A); });
+    ends_when_told(
+        "ilu(0) on a grid", 10, [&] { (void)ilu(A); }, team);
   }
 }
 
 TEST(StoppedSetup, OrderingsMatchingsAndPlans) {
-  const auto dense = dense_matrix(2000, 0.5);
+  const auto dense = dense_matrix(2200, 0.5);
   const auto cube = to_block_csr(problems::poisson({60, 60, 60}, stencils::star7()));
   ends_when_told("weighted matching", 5, [&] { (void)maximum_product_matching(dense); });
   ends_when_told("rcm", 2, [&] { (void)reverse_cuthill_mckee(pattern_of(dense)); });
@@ -135,13 +139,14 @@ TEST(StoppedSetup, OrderingsMatchingsAndPlans) {
   ASSERT_TRUE(split(pattern_of(dense), true, lower, upper));
   ends_when_told("plan", 1, [&] { (void)make_plan(lower, 1, SweepSchedule::point_to_point, 2); });
   ends_when_told("levels", 1, [&] { (void)make_plan(lower, 1, SweepSchedule::levels, 2); });
-  // Without the diagonal the first guess leaves rows that only long searches match.
-  auto hollow = cube.clone();
-  for (std::int64_t i = 0; i < hollow.rows(); ++i) {
-    for (auto e = hollow.row_start()[i]; e < hollow.row_start()[i + 1]; ++e) {
-      if (hollow.column()[e] == i) hollow.values()[e] = 0;
-    }
+  // A first guess leaves many rows of a random pattern, which only long searches match.
+  std::mt19937 random(9);
+  std::vector<Triplet<double>> entries;
+  constexpr std::int32_t many = 150'000;
+  for (std::int32_t i = 0; i < many; ++i) {
+    for (int k = 0; k < 4; ++k) entries.push_back({i, static_cast<std::int32_t>(random() % many), 1.0});
   }
+  const auto hollow = from_triplets<double>(many, many, entries);
   ends_when_told("matching", 1, [&] { (void)maximum_matching(hollow); });
 }
 
@@ -165,6 +170,7 @@ TEST(StoppedSetup, TheBitsDoNotDependOnQuestions) {
 }
 
 TEST(StoppedSetup, AStoppedRefactorizationIsNotApplied) {
+  const Team one(1);
   const auto A = test::arrow_matrix(900);
   const auto grid = problems::random({16, 16, 16}, stencils::box27(), 4, 3);
   IluOptions with_fill;
