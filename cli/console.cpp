@@ -2,11 +2,9 @@
 #include "cli/console.hpp"
 
 #include <fmt/format.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cmath>
 #include <csignal>
 #include <cstring>
 
@@ -21,11 +19,15 @@ namespace {
 volatile std::sig_atomic_t signals_seen = 0;
 volatile std::sig_atomic_t something_to_save = 0;
 
+[[noreturn]] void leave(const char* sentence, std::size_t length, int status) {
+  end_running_child();
+  if (write(STDERR_FILENO, sentence, length) < 0) _exit(status);  // nobody listens; the status says it
+  _exit(status);
+}
+
 template <std::size_t N>
 [[noreturn]] void leave_at_once(const char (&sentence)[N], int status) {
-  end_running_child();
-  if (write(STDERR_FILENO, sentence, N - 1) < 0) _exit(status);  // nobody listens; the status says it
-  _exit(status);
+  leave(sentence, N - 1, status);
 }
 
 extern "C" void note_signal(int) {
@@ -33,10 +35,10 @@ extern "C" void note_signal(int) {
   signals_seen = 1;
 }
 
-extern "C" void note_time_limit(int) {
-  // While iterating the question an iteration asks ends the run in order; before that there is nothing to save.
-  if (!something_to_save)
-    leave_at_once("echelon: the time limit was reached before the first iteration; nothing was solved\n", 1);
+/// Comes again every second of CPU time until the hard limit: no reason to leave what is being saved.
+extern "C" void note_cpu_limit(int signal) {
+  std::signal(signal, SIG_IGN);
+  note_signal(signal);
 }
 
 /// Input files are mapped: one that another program shortens meanwhile is gone from under the reader.
@@ -52,18 +54,15 @@ void catch_signals() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before = {};
+  if (sigaction(SIGHUP, nullptr, &before) != 0 || before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  action.sa_handler = note_cpu_limit;
+  sigaction(SIGXCPU, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGBUS, explain_bus_error);
 }
 
-void limit_time(double seconds) {
-  std::signal(SIGALRM, note_time_limit);
-  const double whole = std::floor(seconds);
-  itimerval alarm = {};
-  alarm.it_value.tv_sec = static_cast<time_t>(whole);
-  alarm.it_value.tv_usec = static_cast<suseconds_t>((seconds - whole) * 1e6) + 1;
-  setitimer(ITIMER_REAL, &alarm, nullptr);
-}
+void leave_at_once(const std::string& sentence, int status) { leave(sentence.data(), sentence.size(), status); }
 
 void finish_when_interrupted() { something_to_save = 1; }
 

@@ -30,13 +30,14 @@ class Console {
   bool progress_shown_ = false;
 };
 
-/// From now on SIGINT and SIGTERM end the process with 130 at once; a closed pipe is no signal.
+/// From now on SIGINT, SIGTERM, SIGHUP (unless it was switched off, as nohup does) and SIGXCPU end the process with 130 at
+/// once; a closed pipe is no signal.
 void catch_signals();
 /// From now on there is something to save: the first signal is only noted, and the second ends the process.
 void finish_when_interrupted();
 bool interrupted();
-/// Ends the process with status 1 after so many seconds, unless there is something to save by then.
-void limit_time(double seconds);
+/// Ends the process at once, from any thread, with a sentence on standard error; what a signal does.
+[[noreturn]] void leave_at_once(const std::string& sentence, int status);
 
 /// Writes a report to a file, or to standard output for "-".
 void write_report(const std::string& path, const std::string& content);

@@ -9,6 +9,7 @@
 #include "cli/machine_info.hpp"
 #include "cli/problem_kinds.hpp"
 #include "cli/solve_text.hpp"
+#include "cli/time_limit.hpp"
 #include "echelon/base/device.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
@@ -83,7 +84,7 @@ KrylovOptions krylov_options(const SolveOptions& options) {
   return krylov;
 }
 
-/// What an iteration asks: signals, the time limit, and whether somebody is watching.
+/// What a set-up and an iteration ask: signals, the time limit, and whether somebody is watching.
 class Watch {
  public:
   Watch(const SolveOptions& options, Console& console, const Timer& total)
@@ -96,11 +97,14 @@ class Watch {
   }
 
   Verdict ask(std::int64_t iteration, double residual) {
-    finish_when_interrupted();
     if (options_.verbose) console_.say(fmt::format("{:6}  {:.6e}\n", iteration, residual));
     if (!options_.verbose && console_.shows_progress()) {
       if (const auto line = progress_.line(iteration, residual, attempt_.seconds())) console_.progress(*line);
     }
+    return ask();
+  }
+
+  Verdict ask() const {
     if (interrupted()) return Verdict::interrupt;
     if (options_.time_limit > 0 && total_.seconds() > options_.time_limit) return Verdict::time_limit;
     return Verdict::proceed;
@@ -120,6 +124,7 @@ RunReport gather(const SolveOptions& options, const LinearSystem& system, AutoOu
   run.problem = system.info;
   const bool with_bandwidth = !options.json.empty();
   run.backend = options.backend == "cuda" ? cuda_backend_info(with_bandwidth) : host_backend(with_bandwidth);
+  run.automatic = options.pc == "auto";
   run.choice = outcome.choice.name();
   run.why = outcome.choice.why;
   for (const auto& attempt : outcome.attempts) {
@@ -129,6 +134,10 @@ RunReport gather(const SolveOptions& options, const LinearSystem& system, AutoOu
   run.result = std::move(outcome.report);
   for (const auto& attempt : run.attempts) {
     if (attempt.name == run.choice) continue;
+    if (attempt.outcome == "skipped") {
+      run.result.remarks.push_back(fmt::format("{}: {}", attempt.name, attempt.message));
+      continue;
+    }
     run.result.remarks.push_back(fmt::format("tried {} ({} iterations): {}", attempt.name, attempt.iterations,
                                              attempt.message.empty() ? attempt.outcome : attempt.message));
   }
@@ -166,6 +175,33 @@ void write_results(const SolveOptions& options, RunReport& run, const Vector<dou
   if (!options.json.empty()) write_report(options.json, to_json(run));
 }
 
+/// The whole report of a run whose time was up before there was a system to solve.
+[[noreturn]] void end_too_early(const SolveOptions& options, const std::vector<std::string>& arguments, const Timer& total) {
+  RunReport run;
+  run.command = "solve";
+  run.arguments = arguments;
+  run.problem.name = options.matrix.empty() ? options.problem : options.matrix;
+  run.backend = host_backend(false);
+  run.automatic = options.pc == "auto";
+  run.rtol = options.rtol;
+  run.atol = options.atol;
+  run.seconds.total = total.seconds();
+  run.result.reason = Reason::time_limit;
+  run.result.message = "the time limit was reached before the first iteration, while the system was read or assembled";
+  run.result.nrbe = 1;
+  run.result.history = {1.0};
+  run.result.preconditioner.name = options.pc;
+  run.result.preconditioner.ok = false;
+  std::string sentence = fmt::format("echelon: {}; nothing was solved\n", run.result.message);
+  try {
+    if (!options.json.empty()) write_report(options.json, to_json(run));
+    finish_output();
+  } catch (const std::exception& error) {
+    sentence += fmt::format("echelon: the report could not be written either: {}\n", error.what());
+  }
+  leave_at_once(sentence, exit_not_converged);
+}
+
 int status_of(const Report& report) {
   if (report.reason == Reason::interrupted) return exit_interrupted;
   return report.converged ? exit_done : exit_not_converged;
@@ -175,18 +211,21 @@ int status_of(const Report& report) {
 
 int run_solve(const SolveOptions& options, const std::vector<std::string>& arguments) {
   const Timer total;
-  if (options.time_limit > 0) limit_time(options.time_limit);
+  TimeLimit limit(options.time_limit, [&] { end_too_early(options, arguments, total); });
   const Device device = chosen_device(options.backend);
   set_threads(options.threads);
   Console console(options.quiet, options.json == "-");
   const LinearSystem system = make_system(options);
   console.say(problem_line(system.info));
+  limit.something_to_save();
+  finish_when_interrupted();
 
   Watch watch(options, console, total);
   SolveRequest request;
   request.wishes = {options.solver, options.pc, ilu_options(options), options.match_rows};
   request.krylov = krylov_options(options);
   request.krylov.monitor = [&](std::int64_t iteration, double residual) { return watch.ask(iteration, residual); };
+  request.ask = [&] { return watch.ask(); };
   request.strict = options.strict;
   request.recognise_stencils = options.recognise == "auto";
   request.device = device;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/next_step.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/ordinal.hpp"
 
@@ -10,25 +11,6 @@ namespace echelon::cli {
 namespace {
 
 constexpr const char* line_format = "{:<15} {}\n";
-
-/// What to do about an end that is not convergence.
-const char* next_step(Reason reason) {
-  switch (reason) {
-    case Reason::max_it: return "raise --max-it, or take a stronger preconditioner (--pc auto, --fill 1)";
-    case Reason::stagnated: return "raise --restart, or take a stronger preconditioner (--pc auto, --fill 1)";
-    case Reason::breakdown: return "try --solver gmres, or another preconditioner (--pc auto)";
-    case Reason::indefinite_matrix: return "the matrix is not positive definite: --solver gmres";
-    case Reason::indefinite_pc: return "the preconditioner is not positive definite: --solver gmres, or --pc jacobi";
-    case Reason::nan: return "look at the matrix with echelon check; try --shift 0.1 or --pc jacobi";
-    case Reason::pc_failed: return "let the pivots be repaired (--shift auto), or try --pc auto or --pc jacobi";
-    case Reason::diverged: return "try --pc auto, more --fill, or --shift 0.1";
-    case Reason::interrupted: return "the best iterate so far was kept";
-    case Reason::time_limit: return "the best iterate so far was kept; raise --time-limit";
-    case Reason::inconsistent:
-      return "take the part along the null vector out of b, or keep x as the least-squares solution";
-    default: return "";
-  }
-}
 
 const char* in_words(Reason reason) {
   switch (reason) {
@@ -52,6 +34,7 @@ const char* in_words(Reason reason) {
 
 std::string preconditioner_text(const FactorReport& pc) {
   if (pc.name == "none") return "none";
+  if (!pc.ok && pc.bytes == 0) return pc.name + ", not set up";
   std::string text = pc.name;
   if (pc.name != "jacobi") {
     text += pc.name == "ilut"   ? fmt::format("{}({}, {:g})", pc.column_pivoting > 0 ? "p" : "", pc.lfil, pc.drop)
@@ -135,7 +118,7 @@ std::string result_text(const RunReport& run, bool verbose) {
   for (const auto& remark : pc.remarks) add("note", remark);
   for (const auto& remark : result.remarks) add("note", remark);
   add("result", outcome_sentence(run));
-  if (!result.converged) add("next", next_step(result.reason));
+  if (!result.converged) add("next", next_step(run));
   add("residual", fmt::format("{:.3e} relative, recomputed from A, b and x; backward error {:.1e}", result.relative_residual,
                               result.nrbe));
   if (verbose) add("solution hash", run.solution_hash);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The policy as a short list of attempts. Every comparison is between quantities that scale alike with A, so that 2ᵏ·A
 // takes the same way; every choice is made from the log in elimination order, so that threads do not matter.
-#include "echelon/factor/breakdown.hpp"
+#include "echelon/factor/shift_search.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -115,6 +116,19 @@ void say_what_happened(FactorReport& report) {
   }
 }
 
+/// The shifts to try, one after the other: first·stepⁱ, `count` of them.
+struct Shifts {
+  double first, step = 2;
+  int count = most_doublings + 1;
+  bool costly = false;
+};
+
+Shifts shifts_to_try(double first, const AttemptCost& cost) {
+  if (!cost.operations || !(cost.operations() > costly_operations)) return {first};
+  const double hint = cost.cheaper_shift ? cost.cheaper_shift() : 0;
+  return {std::max(first, hint), costly_step, most_costly_shifts, true};
+}
+
 }  // namespace
 
 void PivotLog::add(std::int64_t position, const PivotNote& note) {
@@ -126,32 +140,53 @@ void PivotLog::add(std::int64_t position, const PivotNote& note) {
 
 void factor_with_policy(const IluOptions& options, bool positive_definite, const std::string& name, PivotLog& log,
                         const std::function<void(const Attempt&)>& factor, const std::function<double()>& growth,
-                        FactorReport& report) {
+                        FactorReport& report, const AttemptCost& cost) {
   constexpr double finite = std::numeric_limits<double>::max();
-  report.ok = true;
-  report.message.clear();
+  report.ok = false;
+  report.message = name;  // in two steps: a refactorization takes no memory
+  report.message += " was not finished";
   report.bad_pivots.clear();
   report.shift_attempts = 0;
   Judge judge(name, log, factor, growth, report);
+  const auto finished = [&] {
+    report.ok = true;
+    report.message.clear();
+  };
   if (options.shift != ShiftPolicy::automatic) {
     const double shift = options.shift == ShiftPolicy::value ? options.shift_value : 0;
-    if (!judge.attempt({shift, false}, finite)) judge.fail("");
-  } else if (!judge.attempt({0, !positive_definite}, growth_limit)) {
+    if (judge.attempt({shift, false}, finite)) {
+      finished();
+    } else {
+      judge.fail("");
+    }
+  } else if (judge.attempt({0, !positive_definite}, growth_limit)) {
+    finished();
+  } else {
     // Without a bad pivot the growth may be that of badly scaled rows, which no shift cures: then A's own factors stay.
     const bool usable = log.count() == 0 && report.growth <= finite;
     bool repaired = false;
-    double shift = options.first_shift;
-    for (int step = 0; step <= most_doublings && !repaired && !log.has_nonfinite_input(); ++step) {
-      if (step > 0) shift *= 2;
+    const Shifts shifts = log.has_nonfinite_input() ? Shifts{options.first_shift} : shifts_to_try(options.first_shift, cost);
+    double shift = shifts.first;
+    for (int step = 0; step < shifts.count && !repaired && !log.has_nonfinite_input(); ++step) {
+      if (step > 0) shift *= shifts.step;
       repaired = judge.attempt({shift, false}, growth_limit);
     }
-    if (!repaired && (!usable || !judge.attempt({0, false}, finite))) {
+    if (repaired || (usable && judge.attempt({0, false}, finite))) {
+      finished();
+    } else {
       judge.fail(log.has_nonfinite_input()
                      ? ""
-                     : fmt::format("; {} shifts up to {:.3g} did not help", report.shift_attempts, shift));
+                     : fmt::format("; {} shifts up to {:.3g} did not help{}", report.shift_attempts, shift,
+                                   shifts.costly ? ", and at its cost no more were tried" : ""));
     }
   }
   if (report.ok) say_what_happened(report);
+}
+
+void factor_with_policy(const IluOptions& options, bool positive_definite, const std::string& name, PivotLog& log,
+                        const std::function<void(const Attempt&)>& factor, const std::function<double()>& growth,
+                        FactorReport& report) {
+  factor_with_policy(options, positive_definite, name, log, factor, growth, report, AttemptCost{});
 }
 
 }  // namespace echelon

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "echelon/base/work_watch.hpp"
 #include "echelon/report/factor_report.hpp"
 
 namespace echelon {
@@ -19,16 +20,30 @@ constexpr std::int64_t rows_of_a_part = fixed_point_part_rows;
 
 std::int64_t parts_of(std::int64_t rows) { return (rows + rows_of_a_part - 1) / rows_of_a_part; }
 
-/// body(begin, end, workspace) for each part; gives nothing back.
+/// body(part, begin, end, workspace, shared) for each part; gives nothing back. Throws WorkStopped.
 template <class T, class Body>
 void for_parts(std::int64_t rows, std::vector<RowWorkspace<T>>& workspaces, const Body& body) {
   const std::int64_t parts = parts_of(rows);
   const int team = static_cast<int>(std::min<std::int64_t>(static_cast<std::int64_t>(workspaces.size()), parts));
+  SharedWork shared;
 #pragma omp parallel for num_threads(team) if (team > 1) schedule(static)
   for (std::int64_t part = 0; part < parts; ++part) {
+    if (!shared.goes_on(rows_of_a_part)) continue;
     auto& work = workspaces[static_cast<std::size_t>(omp_get_thread_num())];
-    body(part, part * rows_of_a_part, std::min(rows, (part + 1) * rows_of_a_part), work);
+    body(part, part * rows_of_a_part, std::min(rows, (part + 1) * rows_of_a_part), work, shared);
   }
+  shared.finish();
+}
+
+/// What a row of a sweep may take at most: it merges its row of L with columns of U, as long as the longest are.
+template <class T>
+std::int64_t most_work_a_row(const FactorView<T>& view) {
+  std::int64_t below = 0, above = 0;
+  for (std::int64_t s = 0; s < view.A.block_rows; ++s) {
+    below = std::max(below, view.lower_start[s + 1] - view.lower_start[s]);
+    above = std::max(above, view.upper_start[s + 1] - view.upper_start[s]);
+  }
+  return (below + 1) * (above + 1) * view.A.block * view.A.block * view.A.block;
 }
 
 }  // namespace
@@ -84,6 +99,8 @@ FixedPointOutcome FixedPoint<T>::run(const FactorView<T>& view, int sweeps, std:
   Iterate now = sweeps % 2 == 0 ? ours : theirs, next = sweeps % 2 == 0 ? theirs : ours;
   FixedPointView<T> step{view, nullptr, nullptr, nullptr, fixed_point_unit(view.A)};
   const std::int64_t rows = view.A.block_rows;
+  const std::int64_t a_row = WorkWatch::current() ? most_work_a_row(view) : 0;
+  const bool row_by_row = a_row * rows_of_a_part > WorkWatch::operations_a_question;
   const auto pass = [&](typename FixedPointKernels<T>::Sweep kernel, PivotLog* log) {
     for (auto& work : workspaces) work.norm = work.change = 0;
     if (log == &passing_) passing_.reset();
@@ -94,9 +111,17 @@ FixedPointOutcome FixedPoint<T>::run(const FactorView<T>& view, int sweeps, std:
     step.lower = now.lower;
     step.upper = now.upper;
     step.inverse_diagonal = now.inverse_diagonal;
-    for_parts(rows, workspaces, [&](std::int64_t part, std::int64_t begin, std::int64_t end, RowWorkspace<T>& work) {
-      sums_[part] = kernel(step, begin, end, work);
-    });
+    for_parts(rows, workspaces,
+              [&](std::int64_t part, std::int64_t begin, std::int64_t end, RowWorkspace<T>& work, SharedWork& shared) {
+                if (!row_by_row) {
+                  sums_[part] = kernel(step, begin, end, work);
+                  return;
+                }
+                // A kernel's sum over one row is the row's own number: added up here they are the part's, bit for bit.
+                double sum = 0;
+                for (auto i = begin; i < end && shared.goes_on(a_row); ++i) sum += kernel(step, i, i + 1, work);
+                sums_[part] = sum;
+              });
     std::swap(now, next);
     double sum = 0;
     for (const double one : sums_) sum += one;
@@ -114,9 +139,10 @@ FixedPointOutcome FixedPoint<T>::run(const FactorView<T>& view, int sweeps, std:
     outcome.change = std::max(outcome.change, work.change);
   }
   outcome.residual = relative(pass(kernels_.sweep, &passing_));
-  for_parts(rows, workspaces, [&](std::int64_t part, std::int64_t begin, std::int64_t end, RowWorkspace<T>& work) {
-    bounds_[part] = kernels_.finish(view, begin, end, work);
-  });
+  for_parts(rows, workspaces,
+            [&](std::int64_t part, std::int64_t begin, std::int64_t end, RowWorkspace<T>& work, SharedWork&) {
+              bounds_[part] = kernels_.finish(view, begin, end, work);
+            });
   FactorBounds bounds;
   for (const auto& one : bounds_) bounds.include(one);
   outcome.inverse_bound = bounds.of_inverse();

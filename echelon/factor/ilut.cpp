@@ -9,6 +9,8 @@
 #include <numeric>
 
 #include "echelon/base/threads.hpp"
+#include "echelon/base/work_watch.hpp"
+#include "echelon/factor/work_budget.hpp"
 #include "echelon/schedule/spin_wait.hpp"
 
 namespace echelon {
@@ -103,7 +105,7 @@ IlutOutcome IlutFactorization<T>::attempt(const PivotRules& rules) {
     work->lower.restart();
     work->upper.restart();
     work->norm = work->change = 0;
-    work->limited_rows = work->swaps_made = work->widest = 0;
+    work->limited_rows = work->swaps_made = work->widest = work->operations = 0;
     work->bounds = {};
   }
   // Without pivoting nobody writes to the positions.
@@ -118,6 +120,7 @@ IlutOutcome IlutFactorization<T>::attempt(const PivotRules& rules) {
     bounds.include(work->bounds);
     outcome.limited_rows += work->limited_rows;
     outcome.column_swaps += work->swaps_made;
+    outcome.operations += work->operations;
     outcome.norm = std::max(outcome.norm, work->norm);
     outcome.change = std::max(outcome.change, work->change);
   }
@@ -125,10 +128,49 @@ IlutOutcome IlutFactorization<T>::attempt(const PivotRules& rules) {
   return outcome;
 }
 
+/// Rows a few at a time, where somebody may want to end it or the work is bounded. What all rows together cost does not
+/// depend on threads: whether it is too much neither.
+template <class T>
+class IlutFactorization<T>::Pieces {
+ public:
+  Pieces(IlutRange<T> rows, std::int64_t most_operations) : rows_(rows), most_operations_(most_operations) {}
+
+  /// False: the rows were abandoned, here or by another thread.
+  bool run(const IlutView<T>& view, std::int64_t begin, std::int64_t end, IlutWorkspace<T>& work) {
+    if (!shared_.watched() && most_operations_ == 0) return rows_(view, begin, end, work);
+    constexpr std::int64_t rows_at_once = 8, overhead_a_row = 100;
+    for (; begin < end; begin += rows_at_once) {
+      const auto next = std::min(begin + rows_at_once, end);
+      const std::int64_t before = work.operations;
+      if (!rows_(view, begin, next, work)) return false;
+      const std::int64_t done = work.operations - before;
+      if (most_operations_ > 0 && spent_.fetch_add(done, std::memory_order_relaxed) + done > most_operations_) return false;
+      if (!shared_.goes_on(done + overhead_a_row * (next - begin))) return false;
+    }
+    return true;
+  }
+
+  void finish() const {
+    shared_.finish();
+    if (most_operations_ > 0 && spent_.load(std::memory_order_relaxed) > most_operations_) {
+      throw TooCostly("ILUT", most_operations_);
+    }
+  }
+
+ private:
+  IlutRange<T> rows_;
+  std::int64_t most_operations_;
+  SharedWork shared_;
+  std::atomic<std::int64_t> spent_{0};
+};
+
 template <class T>
 void IlutFactorization<T>::run(const IlutView<T>& view) {
-  const auto all_rows = [&] { rows_(view, 0, A_.block_rows(), *workspaces_.front()); };
-  if (deal_.team() == 1) return all_rows();
+  Pieces pieces(rows_, rules_.most_operations);
+  if (deal_.team() == 1) {
+    pieces.run(view, 0, A_.block_rows(), *workspaces_.front());
+    return pieces.finish();
+  }
   std::atomic<bool> abandoned{false};
   IlutView<T> shared = view;
   shared.abandoned = &abandoned;
@@ -138,10 +180,13 @@ void IlutFactorization<T>::run(const IlutView<T>& view) {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     try {
       if (omp_get_num_threads() != deal_.team()) {
-        if (thread == 0) all_rows();  // fewer came (nested regions, limits)
+        // Fewer came (nested regions, limits).
+        if (thread == 0) pieces.run(view, 0, A_.block_rows(), *workspaces_.front());
       } else {
         for (const auto& part : deal_.parts[thread]) {
-          if (!rows_(shared, part.begin, part.end, *workspaces_[thread])) break;
+          if (pieces.run(shared, part.begin, part.end, *workspaces_[thread])) continue;
+          abandoned.store(true, std::memory_order_relaxed);
+          break;
         }
       }
     } catch (...) {
@@ -151,6 +196,7 @@ void IlutFactorization<T>::run(const IlutView<T>& view) {
     }
   }
   if (failed) std::rethrow_exception(failed);
+  pieces.finish();
 }
 
 /// The largest |row − column| of both triangles.

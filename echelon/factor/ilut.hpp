@@ -21,12 +21,14 @@ struct IlutRules {
   std::int64_t lfil = 0;
   double drop = 0;
   double pivoting = 0;
+  std::int64_t most_operations = 0;  // 0: as many as it takes; otherwise TooCostly
 };
 
 /// Of one attempt.
 struct IlutOutcome {
   std::int64_t limited_rows = 0;  // rows in which lfil, not drop, decided
   std::int64_t column_swaps = 0;
+  std::int64_t operations = 0;                                     // factor/work_budget.hpp
   double norm = 0, change = 0;                                     // ‖A‖∞, and the largest change of a diagonal entry
   double inverse_bound = std::numeric_limits<double>::infinity();  // on ‖(LU)⁻¹‖∞
 };
@@ -46,6 +48,7 @@ class IlutFactorization {
 
  private:
   void make_workspaces();
+  class Pieces;
   void run(const IlutView<T>& view);
   std::int64_t widest() const;
   template <class Distance>

@@ -101,6 +101,7 @@ ECHELON_FN bool ilut_block_row(const IlutView<T>& view, std::int64_t i, IlutWork
     for (std::int64_t e = 0; e < bb; ++e) w[e] = l[e];
     add_candidate(static_cast<std::int32_t>(k), block_norm<B>(b, l, 1), count, work);
     const std::int64_t entries = U.count();
+    work.operations += entries * bb * b;
     for (std::int64_t q = 0; q < entries; ++q) {
       subtract_block_product<B>(b, l, U.values + q * bb, block_of<B>(view, i, U.column[q], appeared, work));
     }

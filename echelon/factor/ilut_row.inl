@@ -81,6 +81,7 @@ template <class T>
 ECHELON_FN void eliminate(const UpperRow<T>& U, T l, IlutWorkspace<T>& work) {
   T* w = work.dense;
   const std::int64_t filled = filled_up(U.count(), 1);
+  work.operations += filled;
   for (std::int64_t q = 0; q < filled; q += 4) {
     const std::int32_t* j = U.column + q;
     const T* u = U.values + q;
@@ -99,6 +100,7 @@ ECHELON_FN void eliminate(const UpperRow<T>& U, T l, IlutWorkspace<T>& work) {
 template <class T>
 ECHELON_FN void eliminate_pivoted(const IlutView<T>& view, const UpperRow<T>& U, T l, IlutWorkspace<T>& work) {
   const std::int64_t count = U.count();
+  work.operations += count;
   for (std::int64_t q = 0; q < count; ++q) {
     const std::int32_t j = view.position[U.column[q]];
     work.dense[j] = fma(-l, U.values[q], work.dense[j]);

@@ -73,6 +73,7 @@ struct IlutWorkspace : PivotWorkspace<T> {
   RowStore lower, upper;                  // apart: eliminations then find rows of U side by side
   std::int64_t limited_rows = 0;          // with more candidates than lfil in a triangle
   std::int64_t swaps_made = 0;            // of columns
+  std::int64_t operations = 0;            // entries of rows of U that were subtracted
   std::int64_t widest = 0;                // largest |row − column|; block 1 without pivoting
   FactorBounds bounds;                    // block 1
 };

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "echelon/base/work_watch.hpp"
+
 namespace echelon {
 namespace {
 
@@ -27,6 +29,7 @@ void rounds(std::int64_t rows, std::int64_t columns, const Visit& visit, RuizSca
     return deviation;
   };
   while (true) {
+    keep_going(8 * (rows + columns));
     row_largest.fill(0);
     column_largest.fill(0);
     visit([&](std::int64_t i, std::int64_t j, double value) {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/work_watch.hpp"
 #include "echelon/factor/symbolic.hpp"
 
 namespace echelon {
@@ -26,6 +27,7 @@ std::map<Offset, int> fill_levels(const Stencil& stencil, int fill) {
     const auto known = level;
     for (const auto& [l, level_l] : known) {
       if (!(l < center)) continue;
+      keep_going(16 * static_cast<std::int64_t>(known.size()));  // a look-up in a map each
       for (const auto& [u, level_u] : known) {
         const int merged = level_l + level_u + 1;
         if (!(center < u) || merged > fill) continue;

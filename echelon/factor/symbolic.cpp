@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/symbolic.hpp"
+#include "echelon/factor/counted_fill.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/base/work_watch.hpp"
 
 namespace echelon {
 
@@ -52,6 +53,11 @@ void require_room(const std::vector<std::int32_t>& column, int fill) {
 }  // namespace
 
 Pattern filled_pattern(const PatternView& A, int fill) {
+  WorkBudget anything("", 0);
+  return filled_pattern(A, fill, anything);
+}
+
+Pattern filled_pattern(const PatternView& A, int fill, WorkBudget& budget) {
   const auto n = static_cast<std::int32_t>(A.rows);
   constexpr auto absent = std::numeric_limits<std::int32_t>::max();
   std::vector<std::int32_t> column, level;
@@ -64,13 +70,21 @@ Pattern filled_pattern(const PatternView& A, int fill) {
   for (std::int32_t i = 0; i < n; ++i) {
     start[i] = static_cast<std::int64_t>(column.size());
     const std::int32_t first = A.column[A.start[i]];
+    std::int64_t merged_entries = A.start[i + 1] - A.start[i], operations = 0;
     for (auto p = A.start[i]; p < A.start[i + 1]; ++p) {
       next[static_cast<std::size_t>(A.column[p])] = p + 1 < A.start[i + 1] ? A.column[p + 1] : n;
       row_level[static_cast<std::size_t>(A.column[p])] = 0;
     }
     for (std::int32_t k = first; k < i; k = next[static_cast<std::size_t>(k)]) {
       const auto level_ik = row_level[static_cast<std::size_t>(k)];
+      const auto length = start[k + 1] - diagonal[static_cast<std::size_t>(k)] - 1;
+      operations += length;
       if (level_ik >= fill) continue;
+      merged_entries += length;
+      if (merged_entries > WorkWatch::operations_a_question) {
+        keep_going(merged_entries);
+        merged_entries = 0;
+      }
       std::int32_t before = k;
       for (auto p = diagonal[static_cast<std::size_t>(k)] + 1; p < start[k + 1]; ++p) {
         const auto j = column[static_cast<std::size_t>(p)];
@@ -94,9 +108,24 @@ Pattern filled_pattern(const PatternView& A, int fill) {
       row_level[static_cast<std::size_t>(k)] = absent;
     }
     start[i + 1] = static_cast<std::int64_t>(column.size());
+    keep_going(merged_entries + start[i + 1] - start[i]);
+    budget.spend(operations);
   }
   if (n == 0) start[0] = 0;
   return {std::move(start), Array<std::int32_t>(std::span<const std::int32_t>(column))};
+}
+
+std::int64_t elimination_operations(const TrianglePattern& lower, const TrianglePattern& upper) {
+  std::int64_t operations = 0;
+  with_distances(lower, [&](const auto* distance) {
+    for (std::int64_t i = 0; i < lower.rows; ++i) {
+      for (auto p = lower.start[i]; p < lower.start[i + 1]; ++p) {
+        const auto place = upper.rows - 1 - (i - distance[p]);
+        operations += upper.start[place + 1] - upper.start[place];
+      }
+    }
+  });
+  return operations;
 }
 
 namespace {

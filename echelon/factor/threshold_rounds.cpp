@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "echelon/base/threads.hpp"
+#include "echelon/base/work_watch.hpp"
 #include "echelon/factor/kth_largest.hpp"
 #include "echelon/factor/threshold_row.hpp"
 
@@ -72,8 +73,17 @@ class Rounds {
   /// body(part, thread)
   template <class Body>
   void for_parts(const Body& body) const {
+    for_parts_while([&](std::int64_t part, int thread, SharedWork&) { body(part, thread); });
+  }
+  /// body(part, thread, shared), which says what it did and ends when it is told to.
+  template <class Body>
+  void for_parts_while(const Body& body) const {
+    SharedWork shared;
 #pragma omp parallel for num_threads(team_) if (team_ > 1) schedule(dynamic, 1)
-    for (std::int64_t part = 0; part < parts_; ++part) body(part, omp_get_thread_num());
+    for (std::int64_t part = 0; part < parts_; ++part) {
+      if (shared.goes_on(rows_of_a_part)) body(part, omp_get_thread_num(), shared);
+    }
+    shared.finish();
   }
   template <class Body>
   void for_rows(std::int64_t part, const Body& body) const {
@@ -154,10 +164,12 @@ class Rounds {
     const auto evaluate = threshold_row<T>();
     SweptRows<T> to = empty();
     std::vector<Part> parts(static_cast<std::size_t>(parts_));
-    for_parts([&](std::int64_t number, int thread) {
+    for_parts_while([&](std::int64_t number, int thread, SharedWork& shared) {
       auto& part = parts[static_cast<std::size_t>(number)];
       auto& work = work_[static_cast<std::size_t>(thread)];
+      const std::int64_t mean = n_ > 0 ? S.start[n_] / n_ + 1 : 1;
       for_rows(number, [&](std::int64_t i) {
+        if (!shared.goes_on((S.start[i + 1] - S.start[i]) * mean)) return;
         const T scale = row_scale(i, rules, work);
         auto count = evaluate(view, i, work);
         const auto row = static_cast<std::int32_t>(i);

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "echelon/base/work_watch.hpp"
+
 namespace echelon {
 namespace {
 
@@ -54,6 +56,7 @@ void divide(const TriangleView<T>& triangle, std::int64_t row, bool transposed, 
 template <class T>
 void solve(const TriangleView<T>& triangle, Vector1& x) {
   const int b = triangle.block;
+  keep_going(triangle.pattern->entries() * b * b);
   for (std::int64_t s = 0; s < triangle.rows(); ++s) {
     double* x_i = x.data() + triangle.row_at(s) * b;
     for_entries(triangle, s, [&](std::int64_t j, const T* block) {
@@ -69,6 +72,7 @@ void solve(const TriangleView<T>& triangle, Vector1& x) {
 template <class T>
 void solve_transposed(const TriangleView<T>& triangle, Vector1& x) {
   const int b = triangle.block;
+  keep_going(triangle.pattern->entries() * b * b);
   for (std::int64_t s = triangle.rows() - 1; s >= 0; --s) {
     double* x_i = x.data() + triangle.row_at(s) * b;
     divide(triangle, triangle.row_at(s), true, x_i);
@@ -195,6 +199,7 @@ double condition_2(std::int64_t n, Array<double>& dense) {
   for (int round = 0; rotated && round < most_rounds; ++round) {
     rotated = false;
     for (std::int64_t p = 0; p < n; ++p) {
+      keep_going(4 * n * n);
       for (std::int64_t q = p + 1; q < n; ++q) {
         double *x = column(p), *y = column(q);
         const double a = dot(x, x), c = dot(y, y), mixed = dot(x, y);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "echelon/base/error.hpp"
+#include "echelon/factor/work_budget.hpp"
 #include "echelon/krylov/gpu_system.hpp"
 #include "echelon/krylov/grid_form.hpp"
 #include "echelon/precond/matched_ilu.hpp"
@@ -39,40 +40,66 @@ std::string forbidden_repair(const FactorReport& report, ShiftPolicy asked_for) 
 class Ladder {
  public:
   Ladder(const MatrixRef& A, const Vector<double>& b, Vector<double>& x, const SolveRequest& request)
-      : A_(A), b_(b), x_(x), best_(x.size(), 0.0), request_(request), b_is_zero_(is_zero(b)) {
-    if (const auto* csr = std::get_if<const BlockCsr<double>*>(&A)) {
-      outcome_.traits = traits_of(**csr);
-    } else if (on_gpu()) {
-      gpu_.emplace(A, b, request.krylov.null_space, first_fill(), request.device);
-      outcome_.traits = gpu_->traits();
-    } else {
-      (void)as_operator(A);  // refuses rows
-      outcome_.traits = traits_of(*std::get<const StructMatrix<double>*>(A));
-    }
-    rungs_ = auto_ladder(outcome_.traits, request.wishes);
-    if (request.recognise_stencils) {
-      const Timer clock;
-      grid_form_ = GridForm::of(A);
-      recognition_seconds_ = clock.seconds();
-    }
-    if (on_gpu()) leave_out_host_only();
-  }
+      : A_(A), b_(b), x_(x), best_(x.size(), 0.0), request_(request), b_is_zero_(is_zero(b)) {}
 
   AutoOutcome climb() {
-    for (std::size_t i = 0; i < rungs_.size(); ++i) {
-      if (i > 0 && !worth_another(rungs_[i])) break;
-      attempt(rungs_[i], i + 1 == rungs_.size());
-      const auto reason = outcome_.report.reason;
-      if (outcome_.report.converged || reason == Reason::interrupted || reason == Reason::time_limit ||
-          reason == Reason::inconsistent) {
-        break;
+    const WorkWatch watch(request_.ask);
+    try {
+      list_rungs();
+      for (std::size_t i = 0; i < rungs_.size(); ++i) {
+        if (i > 0 && !worth_another(rungs_[i])) break;
+        attempt(rungs_[i], i + 1 == rungs_.size());
+        const auto reason = outcome_.report.reason;
+        if (outcome_.report.converged || reason == Reason::interrupted || reason == Reason::time_limit ||
+            reason == Reason::inconsistent) {
+          break;
+        }
       }
+    } catch (const WorkStopped& stop) {
+      end_early(stop.verdict(), rungs_.empty() ? AutoChoice{} : rungs_.front(), "the matrix was looked at");
     }
     finish();
     return std::move(outcome_);
   }
 
  private:
+  void list_rungs() {
+    if (const auto* csr = std::get_if<const BlockCsr<double>*>(&A_)) {
+      outcome_.traits = traits_of(**csr);
+    } else if (on_gpu()) {
+      gpu_.emplace(A_, b_, request_.krylov.null_space, first_fill(), request_.device);
+      outcome_.traits = gpu_->traits();
+    } else {
+      (void)as_operator(A_);  // refuses rows
+      outcome_.traits = traits_of(*std::get<const StructMatrix<double>*>(A_));
+    }
+    rungs_ = auto_ladder(outcome_.traits, request_.wishes);
+    if (request_.wishes.pc == "auto") {
+      for (auto& rung : rungs_) {
+        if (rung.ilu.most_operations == 0) rung.ilu.most_operations = setup_budget(nonzeros());
+      }
+    }
+    if (!on_gpu()) return;
+    for (const auto& rung : rungs_) look_for_a_grid(rung);
+    leave_out_host_only();
+  }
+
+  std::int64_t nonzeros() const {
+    if (const auto* csr = std::get_if<const BlockCsr<double>*>(&A_)) return (*csr)->nonzeros();
+    if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A_)) return (*grid)->nonzeros();
+    const auto& rows = *std::get<std::shared_ptr<const RowSource>>(A_);
+    return neighbours_inside(rows.grid(), rows.stencil().offsets()) * rows.dof() * rows.dof();
+  }
+
+  /// Once, and only when the answer is used.
+  void look_for_a_grid(const AutoChoice& choice) {
+    if (outcome_.looked_for_a_grid || !request_.recognise_stencils || !GridForm::concerns(choice)) return;
+    const Timer clock;
+    outcome_.looked_for_a_grid = true;
+    grid_form_ = GridForm::of(A_);
+    recognition_seconds_ = clock.seconds();
+  }
+
   bool on_gpu() const { return !request_.device.is_host(); }
   bool on_grid_form(const AutoChoice& choice) const { return grid_form_ && grid_form_->suits(choice, outcome_.traits); }
 
@@ -118,12 +145,20 @@ class Ladder {
   }
 
   void attempt(const AutoChoice& choice, bool last) {
+    look_for_a_grid(choice);
     if (request_.on_attempt) request_.on_attempt(choice);
     AttemptNote note;
     note.choice = choice;
     const Timer clock;
     const double before = matrix_seconds();
-    auto M = set_up(choice, note, last);
+    std::unique_ptr<Preconditioner<double>> M;
+    try {
+      M = set_up(choice, note, last);
+    } catch (const WorkStopped& stop) {
+      end_early(stop.verdict(), choice, choice.name() + " was set up");
+      note.outcome = word(outcome_.report.reason);
+      note.message = "ended while it was set up";
+    }
     const double both = clock.seconds();
     note.setup_seconds = both - (matrix_seconds() - before);
     if (!M) {
@@ -143,7 +178,8 @@ class Ladder {
     note.relative_residual = report.relative_residual;
     note.history = report.history;
     outcome_.attempts.push_back(std::move(note));
-    const bool widen = !report.converged && choice.ilu.precision != Stored::fp64 && is_for_want_of_precision(report.reason);
+    const bool widen =
+        !report.converged && !gave_up_ && choice.ilu.precision != Stored::fp64 && is_for_want_of_precision(report.reason);
     keep_if_better(choice, std::move(report));
     if (!widen) return;
     AutoChoice wide = choice;
@@ -165,10 +201,18 @@ class Ladder {
     note.outcome = "not set up";
     note.set_up = false;
     std::unique_ptr<Preconditioner<double>> M;
+    if (known_too_costly(choice)) {
+      skip(choice, note, "less fill in this order would take more work already than a set-up is allowed");
+      return nullptr;
+    }
     try {
       M = on_gpu()            ? gpu_for(choice).make(choice)
           : choice.match_rows ? matched(choice)
                               : make_preconditioner(choice.pc, matrix_for(choice), choice.ilu);
+    } catch (const TooCostly& error) {
+      too_costly_.push_back(choice);
+      skip(choice, note, error.what());
+      return nullptr;
     } catch (const Error& error) {
       // A rung too big for this machine is skipped; the same for a single choice is the user's to know.
       if (last || request_.wishes.pc != "auto" || exit_status(error.code()) != 3) throw;
@@ -203,6 +247,50 @@ class Ladder {
     return nullptr;
   }
 
+  /// More levels of fill on the same pattern in the same order cost more.
+  bool known_too_costly(const AutoChoice& choice) const {
+    const auto by_levels = [](const AutoChoice& one) { return one.pc == "ilu" || one.pc == "ic"; };
+    return std::ranges::any_of(too_costly_, [&](const AutoChoice& one) {
+      return by_levels(one) && by_levels(choice) && one.match_rows == choice.match_rows &&
+             one.ilu.ordering == choice.ilu.ordering && one.ilu.fill <= choice.ilu.fill;
+    });
+  }
+
+  void skip(const AutoChoice& choice, AttemptNote& note, const std::string& why) {
+    note.outcome = "skipped";
+    note.message = "skipped: " + why;
+    if (have_report_ || !outcome_.report.solver.empty()) return;
+    start_report(choice, Reason::pc_failed);
+    outcome_.report.message = why;
+  }
+
+  /// Of x = 0, before any attempt has come to an iterate.
+  void start_report(const AutoChoice& choice, Reason reason) {
+    const bool nothing_to_solve = std::ranges::all_of(b_, [](double value) { return value == 0; });
+    outcome_.report = Report{};
+    outcome_.report.solver = choice.solver;
+    outcome_.report.reason = reason;
+    outcome_.report.relative_residual = outcome_.report.nrbe = nothing_to_solve ? 0 : 1;
+    outcome_.report.history = {1.0};
+    outcome_.report.preconditioner.name = choice.pc;
+    outcome_.report.preconditioner.ok = false;
+    outcome_.choice = choice;
+  }
+
+  /// Told to stop between iterations: what is best so far is what the user gets.
+  void end_early(Verdict verdict, const AutoChoice& choice, const std::string& during) {
+    const auto reason = verdict == Verdict::time_limit ? Reason::time_limit : Reason::interrupted;
+    if (!have_report_) start_report(choice, reason);
+    Report& report = outcome_.report;
+    report.reason = reason;
+    report.converged = false;
+    report.message =
+        fmt::format("{} while {}, {}", verdict == Verdict::time_limit ? "the time limit was reached" : "interrupted", during,
+                    have_report_ ? fmt::format("the returned iterate is that of {}", outcome_.choice.name())
+                                 : "before the first iteration: x = 0 is returned");
+    have_report_ = true;
+  }
+
   std::unique_ptr<Preconditioner<double>> matched(const AutoChoice& choice) const {
     const auto factor = find_preconditioner(choice.pc).factor_matched;
     if (!factor) throw Error(ErrorCode::bad_option, fmt::format("matched rows are not for --pc {}", choice.pc));
@@ -215,20 +303,21 @@ class Ladder {
   Report run(const AutoChoice& choice, const Preconditioner<double>& M, bool last) {
     x_.fill(0);
     KrylovOptions options = request_.krylov;
-    bool gave_up = false;
+    gave_up_ = false;
     const bool only_rtol = options.atol == 0 && options.nrbe == 0;
     if (request_.wishes.pc == "auto" && !last && only_rtol) {
       options.monitor = [&, user = request_.krylov.monitor](std::int64_t iteration, double residual) {
         const auto verdict = user ? user(iteration, residual) : Verdict::proceed;
         if (verdict != Verdict::proceed) return verdict;
-        gave_up = looks_hopeless(iteration, residual, options.rtol, options.max_it);
-        return gave_up ? Verdict::interrupt : Verdict::proceed;
+        gave_up_ = looks_hopeless(iteration, residual, options.rtol, options.max_it);
+        return gave_up_ ? Verdict::interrupt : Verdict::proceed;
       };
     }
     Report report = on_gpu() ? gpu_for(choice).solve(choice.solver, M, options, x_)
                              : solve(choice.solver, as_operator(matrix_for(choice)), b_, x_, M, options);
-    if (gave_up && !report.converged) {
-      report.reason = Reason::max_it;
+    gave_up_ = gave_up_ && !report.converged;
+    if (gave_up_) {
+      report.reason = Reason::stagnated;
       report.message = fmt::format("after {} iterations the residual falls too slowly to reach the tolerance within {}",
                                    report.iterations, options.max_it);
     }
@@ -285,8 +374,9 @@ class Ladder {
   std::optional<GridForm> grid_form_;
   std::optional<GpuSystem> gpu_, gpu_grid_form_;
   double recognition_seconds_ = 0;
-  std::vector<AutoChoice> rungs_;
+  std::vector<AutoChoice> rungs_, too_costly_;
   AutoOutcome outcome_;
+  bool gave_up_ = false;  // the last solve was left because it was too slow
   bool have_report_ = false;
   Reason last_reason_ = Reason::max_it;
 };

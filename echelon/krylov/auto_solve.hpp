@@ -22,6 +22,9 @@ struct SolveRequest {
   /// Where to solve. A GPU leaves out rungs that have no version there, which depends on the storage; b and x stay the
   /// host's and travel once. Error(bad_option) when nothing is left.
   Device device = Device::host();
+  /// Asked every few milliseconds of a set-up (base/work_watch.hpp), as krylov.monitor is once an iteration: on any verdict
+  /// but `proceed` the best iterate so far is returned, x = 0 before the first one. Null: set-ups go on to their end.
+  std::function<Verdict()> ask;
   /// Told what is tried, before it is.
   std::function<void(const AutoChoice&)> on_attempt;
 };
@@ -29,7 +32,7 @@ struct SolveRequest {
 /// One rung that was tried.
 struct AttemptNote {
   AutoChoice choice;
-  std::string outcome;  // "converged", a reason's word, or "not set up"
+  std::string outcome;  // "converged", a reason's word (of the end of its set-up, too), "not set up", or "skipped"
   std::string message;
   bool set_up = false;
   std::int64_t iterations = 0;
@@ -43,6 +46,7 @@ struct AutoOutcome {
   AutoChoice choice;  // that attempt
   MatrixTraits traits;
   std::vector<AttemptNote> attempts;
+  bool looked_for_a_grid = false;  // block CSR that may be a stencil: only where a rung would be solved on the grid
 };
 
 /// x gets the solution, or the best iterate; always finite.

@@ -25,11 +25,16 @@ std::optional<GridForm> GridForm::of(const MatrixRef& A) {
   }
 }
 
-bool GridForm::suits(const AutoChoice& choice, const MatrixTraits& traits) const {
+bool GridForm::concerns(const AutoChoice& choice) {
   if (choice.pc == "none") return true;
   if ((choice.pc != "ilu" && choice.pc != "ic") || choice.match_rows) return false;
   if (choice.ilu.ordering != Ordering::natural || choice.ilu.schedule != SweepSchedule::automatic) return false;
-  if (iterates(choice.ilu.trisolve) || choice.ilu.scale_matrix) return false;
+  return !iterates(choice.ilu.trisolve) && !choice.ilu.scale_matrix;
+}
+
+bool GridForm::suits(const AutoChoice& choice, const MatrixTraits& traits) const {
+  if (!concerns(choice)) return false;
+  if (choice.pc == "none") return true;
   if (found_.absent == 0) return fill_is_the_graphs(found_.grid, found_.stencil, choice.ilu.fill);
   // A pattern that is not symmetric is no matrix for IC, though its zeros may be.
   return choice.ilu.fill == 0 && (choice.pc == "ilu" || traits.symmetric());

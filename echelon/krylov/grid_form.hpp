@@ -19,6 +19,9 @@ class GridForm {
   /// without room for the copy.
   static std::optional<GridForm> of(const MatrixRef& A);
 
+  /// Whether this choice could be made on a grid at all: where not, nobody needs to look for one.
+  static bool concerns(const AutoChoice& choice);
+
   const StructMatrix<double>& matrix() const { return matrix_; }
   /// Whether block CSR would have the same factors: natural order, the automatic schedule, and fill 0 or one that is the
   /// graph's (fill_is_the_graphs), with no entry absent.

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "echelon/base/array.hpp"
+#include "echelon/base/work_watch.hpp"
 #include "echelon/comm/communicator.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/report/report.hpp"
@@ -27,8 +28,7 @@ enum class CgForm { automatic, plain, eisenstat };
 /// A M⁻¹v by a whole product, or by half a one behind the sweeps where A and M share their triangles. gmres and fgmres.
 enum class Product { automatic, full, half };
 
-/// Asked once an iteration. `proceed`, or the reason to end in order: the best iterate is returned.
-enum class Verdict { proceed, interrupt, time_limit };
+/// Asked once an iteration; on any verdict but `proceed` the best iterate is returned.
 using Monitor = std::function<Verdict(std::int64_t iteration, double relative_residual)>;
 
 struct KrylovOptions {

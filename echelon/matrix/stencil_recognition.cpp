@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "echelon/base/threads.hpp"
+#include "echelon/base/work_watch.hpp"
 
 namespace echelon {
 namespace {
@@ -210,6 +211,7 @@ bool is_unit(const Offset& o) { return std::abs(o.x) + std::abs(o.y) + std::abs(
 
 std::optional<RecognisedStencil> explain(const Rows& rows, const GridDistances& distances) {
   if (!distances.plausible()) return std::nullopt;
+  keep_going(4 * rows.start[rows.count]);
   const auto counts = count_offsets(rows, distances);
   if (!counts) return std::nullopt;
   std::vector<Offset> offsets;

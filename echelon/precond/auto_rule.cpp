@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -15,12 +16,13 @@ struct Rule {
   Suits suits;
   const char* solver;
   const char* pc;
-  int more;  // ilu, ic: on top of the fill wished for; ilut: so many times the lfil wished for, and less dropped
+  int more;  // ilu, ic: on top of the fill wished for; ilut: so many times the lfil wished for, and less dropped (finer)
   Ordering ordering;
   ShiftPolicy shift;
   bool match_rows;
   std::int64_t most_rows;  // not tried above: the fill would be a complete factorization's
   const char* why;
+  double column_pivoting = 0;  // ilut
 };
 
 constexpr auto natural = Ordering::natural;
@@ -44,8 +46,14 @@ constexpr Rule rules[] = {
     {Suits::scalar, "gmres", "ilut", 5, natural, repair, true, 500'000, "much more fill where it is large"},
     {Suits::scalar, "gmres", "ilu", 5, natural, repair, true, 500'000, "much more fill on a large diagonal"},
     {Suits::scalar, "gmres", "ilu", 15, natural, repair, true, 100'000, "nearly a complete factorization"},
+    {Suits::scalar, "gmres", "ilut", 10, rcm, repair, false, 200'000,
+     "very much fill where it is large, in a narrower band"},
+    {Suits::scalar, "gmres", "ilut", 10, rcm, repair, false, 200'000, "the same with pivots chosen among the columns", 0.5},
     {Suits::any, "gmres", "jacobi", 0, natural, repair, false, all, "no factorization helped"},
 };
+
+/// How much less is dropped with so many times the entries.
+double finer(int more) { return more < 10 ? static_cast<double>(more * more * more) : 1e5; }
 
 bool suits(const Rule& rule, const MatrixTraits& matrix) {
   if (matrix.rows > rule.most_rows) return false;
@@ -97,7 +105,8 @@ std::vector<AutoChoice> auto_ladder(const MatrixTraits& matrix, const AutoWishes
     if (choice.solver == "cg" && choice.match_rows) continue;
     if (choice.pc == "ilut") {
       choice.ilu.lfil = wishes.ilu.lfil * rule.more;
-      choice.ilu.drop = wishes.ilu.drop / (static_cast<double>(rule.more) * rule.more * rule.more);
+      choice.ilu.drop = wishes.ilu.drop / finer(rule.more);
+      if (rule.column_pivoting > 0) choice.ilu.column_pivoting = rule.column_pivoting;
     } else {
       choice.ilu.fill = wishes.ilu.fill + rule.more;
     }
@@ -107,6 +116,12 @@ std::vector<AutoChoice> auto_ladder(const MatrixTraits& matrix, const AutoWishes
     ladder.push_back(std::move(choice));
   }
   return ladder;
+}
+
+std::int64_t setup_budget(std::int64_t nonzeros) {
+  // About a second on one core for anything, and beyond that what some thousands of iterations cost.
+  constexpr std::int64_t for_anything = 2'000'000'000, a_nonzero = 20'000;
+  return std::max(for_anything, a_nonzero * nonzeros);
 }
 
 bool looks_hopeless(std::int64_t iteration, double relative_residual, double rtol, std::int64_t max_it) {

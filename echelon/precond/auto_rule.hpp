@@ -35,6 +35,9 @@ struct AutoChoice {
 /// Tried from the first on; the next is taken when a set-up fails or a solve does not converge. Never empty.
 std::vector<AutoChoice> auto_ladder(const MatrixTraits& matrix, const AutoWishes& wishes);
 
+/// Elementary operations (factor/work_budget.hpp) that a rung's set-up may take; a rung that would take more is skipped.
+std::int64_t setup_budget(std::int64_t nonzeros);
+
 /// Leave a rung early: after `patience` iterations the residual's fall so far would not reach rtol within max_it.
 bool looks_hopeless(std::int64_t iteration, double relative_residual, double rtol, std::int64_t max_it);
 

@@ -13,9 +13,11 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/ordinal.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/base/work_watch.hpp"
+#include "echelon/factor/counted_fill.hpp"
 #include "echelon/factor/fixed_point.hpp"
 #include "echelon/factor/ilu_numeric.hpp"
-#include "echelon/factor/symbolic.hpp"
+#include "echelon/factor/shift_search.hpp"
 #include "echelon/precond/factored_solve.hpp"
 #include "echelon/precond/ilu_impl.hpp"
 #include "echelon/report/timer.hpp"
@@ -50,6 +52,9 @@ class BlockIlu final : public Ilu<T>::Impl {
   void require_same_pattern(const BlockCsr<T>& A) const;
   void factor(const BlockCsr<T>& A);
   void attempt(const BlockCsr<T>& A, const Attempt& attempt);
+  void eliminate(const FactorView<T>& view);
+  double operations();
+  double shift_without_fill(const BlockCsr<T>& A) const;
   void fill_report(const BlockCsr<T>& A);
 
   IluOptions options_;
@@ -60,6 +65,7 @@ class BlockIlu final : public Ilu<T>::Impl {
   bool grown_ = false;                 // the factors' pattern is larger than A's
   Pattern original_;                   // A's pattern where the triangles do not have it, for refactor
   FactoredSolve<T> solve_;
+  double operations_ = 0;  // of one elimination; 0: not counted yet
   FactorRange<T> factor_rows_ = nullptr;
   std::optional<FixedPoint<T>> fixed_point_;
   FixedPointOutcome swept_;
@@ -123,7 +129,12 @@ void BlockIlu<T>::make_pattern(const BlockCsr<T>& A) {
     for (std::int64_t i = 0; i < n; ++i) position_[order_[i]] = static_cast<std::int32_t>(i);
   }
   auto elimination = elimination_pattern(pattern, order_.span(), position_.span());
-  if (options_.fill > 0) elimination = filled_pattern(elimination.view(), options_.fill);
+  if (options_.fill > 0) {
+    const auto products = std::int64_t{A.block()} * A.block() * A.block();
+    WorkBudget budget(title_, (options_.most_operations + products - 1) / products);
+    elimination = filled_pattern(elimination.view(), options_.fill, budget);
+    operations_ = static_cast<double>(budget.spent() * products);
+  }
   split(elimination.view(), narrow_allowed, solve_.factors.lower, solve_.factors.upper);
   original_ = {Array<std::int64_t>(A.row_start()), Array<std::int32_t>(A.column())};
 }
@@ -178,7 +189,7 @@ void BlockIlu<T>::factor(const BlockCsr<T>& A) {
       [this] {
         return fixed_point_ ? swept_.growth([this] { return solve_.inverse_growth(); }) : solve_.growth(bounds_, norm_);
       },
-      this->report);
+      this->report, AttemptCost{[this] { return operations(); }, [this, &A] { return shift_without_fill(A); }});
   if (fixed_point_) swept_.tell(title_, options_.factor_sweeps, "fixed-point sweeps", log_, this->report);
   solve_.choose(options_.trisolve, this->report);
   this->report.numeric_seconds = timer.seconds();
@@ -214,9 +225,7 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
     work.norm = work.change = 0;
     work.bounds = {};
   }
-  run_plan(solve_.lower_plan(), solve_.progress(), [&](std::int64_t begin, std::int64_t end, int thread) {
-    factor_rows_(view, begin, end, workspaces_[static_cast<std::size_t>(thread)]);
-  });
+  eliminate(view);
   double change = 0;
   norm_ = 0;
   bounds_ = {};
@@ -226,6 +235,55 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
     change = std::max(change, work.change);
   }
   log_.record_change(change, norm_);
+}
+
+/// Rows in pieces of some milliseconds when somebody may want to end it. Told to stop, threads leave rows out and still say
+/// that they passed them: nobody waits for ever, and what they leave behind is thrown away.
+template <class T>
+void BlockIlu<T>::eliminate(const FactorView<T>& view) {
+  const auto& lower = solve_.factors.lower;
+  const auto& upper = solve_.factors.upper;
+  const std::int64_t n = lower.rows, b = solve_.factors.block;
+  SharedWork shared;
+  std::int64_t longest = 0;
+  for (std::int64_t s = 0; shared.watched() && s < n; ++s) longest = std::max(longest, upper.start[s + 1] - upper.start[s]);
+  const auto most_work = [&](std::int64_t begin, std::int64_t end) {
+    const auto below = lower.start[end] - lower.start[begin], above = upper.start[n - begin] - upper.start[n - end];
+    return (below * (longest + 1) + above + end - begin) * b * b * b;
+  };
+  run_plan(solve_.lower_plan(), solve_.progress(), [&](std::int64_t begin, std::int64_t end, int thread) {
+    auto& work = workspaces_[static_cast<std::size_t>(thread)];
+    if (!shared.watched()) return factor_rows_(view, begin, end, work);
+    while (begin < end) {
+      auto next = end;
+      while (next - begin > 1 && most_work(begin, next) > WorkWatch::operations_a_question)
+        next = begin + (next - begin) / 2;
+      if (!shared.goes_on(most_work(begin, next))) return;
+      factor_rows_(view, begin, next, work);
+      begin = next;
+    }
+  });
+  shared.finish();
+}
+
+template <class T>
+double BlockIlu<T>::operations() {
+  const double b = solve_.factors.block;
+  if (operations_ == 0) {
+    operations_ = b * b * b * static_cast<double>(elimination_operations(solve_.factors.lower, solve_.factors.upper));
+  }
+  return operations_;
+}
+
+/// Fill takes many times the work and rarely another shift.
+template <class T>
+double BlockIlu<T>::shift_without_fill(const BlockCsr<T>& A) const {
+  if (options_.fill == 0) return 0;
+  IluOptions options = options_;
+  options.fill = 0;
+  options.trisolve = {};
+  const BlockIlu without(A, options, positive_definite_);
+  return without.report.ok ? without.report.shift : 0;
 }
 
 template <class T>

@@ -17,6 +17,7 @@
 #include "echelon/base/device_numbers.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/factor/counted_fill.hpp"
 #include "echelon/factor/device_fixed_point.hpp"
 #include "echelon/factor/device_pattern_view.hpp"
 #include "echelon/factor/device_triangles.hpp"
@@ -146,7 +147,11 @@ struct DeviceBlockIlu::Impl {
       return cut(permuted_on_device(pattern_of(A), entries_of_A, order, position).view(), entries_of_A);
     }
     Pattern pattern = elimination_pattern(host.view(), to_user.span(), from_user.span());
-    if (options.fill > 0) pattern = filled_pattern(pattern.view(), options.fill);
+    if (options.fill > 0) {
+      const std::int64_t products = std::int64_t{block} * block * block;
+      WorkBudget budget(title, (options.most_operations + products - 1) / products);
+      pattern = filled_pattern(pattern.view(), options.fill, budget);
+    }
     const Pattern there{pattern.start.to(device), pattern.column.to(device)};
     return cut(there.view(), there.column.size());
   }

@@ -8,6 +8,7 @@
 
 #include "echelon/base/small_block.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/base/work_watch.hpp"
 #include "echelon/matrix/vector_checks.hpp"
 #include "echelon/sweep/trisolve_note.hpp"
 
@@ -16,8 +17,12 @@ namespace echelon {
 template <class T>
 void FactoredSolve<T>::plan(SweepSchedule schedule, int team) {
   std::exception_ptr failed;
-  // Two plans, two threads: neither knows of the other.
-#pragma omp parallel for num_threads(2) if (team > 1 && factors.rows > 10'000) schedule(static, 1)
+  // Two plans, two threads: neither knows of the other. Only the calling thread is asked whether to go on, so it does not
+  // leave a plan of many seconds to the other one.
+  constexpr std::int64_t entries_of_a_second = 50'000'000;
+  const bool apart = team > 1 && factors.rows > 10'000 &&
+                     (!WorkWatch::current() || factors.lower.entries() + factors.upper.entries() < entries_of_a_second);
+#pragma omp parallel for num_threads(2) if (apart) schedule(static, 1)
   for (int which = 0; which < 2; ++which) {
     try {
       const auto& triangle = which == 0 ? factors.lower : factors.upper;

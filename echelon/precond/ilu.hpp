@@ -44,7 +44,8 @@ struct IluOptions {
   double shift_value = 0;
   /// A pivot is bad when |u_ii| ≤ tolerance·max_j |a_ij| (blocks: a pivot of the block's own elimination).
   double pivot_tolerance = 1e-13;
-  /// The automatic ladder starts here and doubles, at most 20 times.
+  /// The automatic ladder starts here and doubles, at most 20 times; where a factorization is much work it takes at most 4
+  /// steps of 8, from the shift that ILU(0) needs (factor/shift_search.hpp).
   double first_shift = 1e-3;
   /// ILUT: what is not above drop·‖a_i‖₂ goes (measured before L's division by the pivot; blocks: Frobenius norms).
   double drop = 1e-3;
@@ -65,6 +66,9 @@ struct IluOptions {
   Stored precision = Stored::fp64;
   /// Of factors of block CSR matrices (those on a structured grid are made from block CSR when it is not exact).
   TrisolveOptions trisolve = {};
+  /// Of a set-up whose work its pattern foretells (ILU(k) with fill) or that can be counted on the way (ILUT): above so many
+  /// elementary operations (factor/work_budget.hpp) it throws TooCostly. 0: as much as it takes.
+  std::int64_t most_operations = 0;
   /// Factor R⁻¹ A C⁻¹, equilibrated, instead of A (precond/scaled_precond.hpp). Of preconditioners made by name.
   bool scale_matrix = false;
 };

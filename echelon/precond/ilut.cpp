@@ -9,6 +9,7 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/factor/ilut.hpp"
+#include "echelon/factor/shift_search.hpp"
 #include "echelon/factor/symbolic.hpp"
 #include "echelon/precond/converted_ilu.hpp"
 #include "echelon/precond/factored_solve.hpp"
@@ -83,6 +84,8 @@ void BlockIlut<T>::factor(const BlockCsr<T>& A) {
   about.drop = options_.drop;
   about.column_pivoting = options_.column_pivoting;
   about.remarks.clear();
+  about.ok = false;  // until there are factors in this order
+  about.message = "ILUT was not finished";
   // Pivoting takes what it finds in a row: a diagonal that is not there is no repair then.
   about.missing_diagonals = pivoting() ? 0 : missing_diagonals(pattern);
   if (about.missing_diagonals > 0) {
@@ -90,8 +93,8 @@ void BlockIlut<T>::factor(const BlockCsr<T>& A) {
                                         block_ > 1 ? "blocks were" : "entries were"));
   }
   make_order(pattern);
-  IlutFactorization<T> rows(A, order_.span(), position_.span(), {options_.lfil, options_.drop, options_.column_pivoting},
-                            threads());
+  IlutFactorization<T> rows(A, order_.span(), position_.span(),
+                            {options_.lfil, options_.drop, options_.column_pivoting, options_.most_operations}, threads());
   about.symbolic_seconds = all.seconds();
 
   PivotLog log;
@@ -108,7 +111,8 @@ void BlockIlut<T>::factor(const BlockCsr<T>& A) {
     taken = true;
     return growth_by(outcome.inverse_bound, outcome.norm, [&] { return solve_.inverse_growth(); });
   };
-  factor_with_policy(options_, false, title(about), log, attempt, growth, about);
+  factor_with_policy(options_, false, title(about), log, attempt, growth, about,
+                     AttemptCost{[&] { return static_cast<double>(outcome.operations); }, nullptr});
   if (!taken) take(rows);
   describe(A, outcome);
   about.numeric_seconds = all.seconds() - about.symbolic_seconds;

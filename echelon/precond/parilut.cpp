@@ -73,6 +73,8 @@ class ParIlut final : public Ilu<T>::Impl {
     const BlockCsr<T>& A = natural ? user : *reordered;
     auto& about = this->report;
     about.remarks.clear();
+    about.ok = false;
+    about.message = title_ + " was not finished";
     about.missing_diagonals = missing_diagonals({rows_, A.row_start().data(), A.column().data()});
     if (about.missing_diagonals > 0) {
       about.remarks.push_back(fmt::format("{} diagonal entries were missing and inserted as zero", about.missing_diagonals));

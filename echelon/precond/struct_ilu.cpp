@@ -15,10 +15,13 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/base/work_watch.hpp"
 #include "echelon/factor/factor_bounds.hpp"
 #include "echelon/factor/narrow_factors.hpp"
+#include "echelon/factor/shift_search.hpp"
 #include "echelon/factor/stencil_fill.hpp"
 #include "echelon/factor/struct_factor.hpp"
+#include "echelon/factor/work_budget.hpp"
 #include "echelon/matrix/shapes.hpp"
 #include "echelon/matrix/vector_checks.hpp"
 #include "echelon/precond/converted_ilu.hpp"
@@ -67,6 +70,9 @@ class StructIlu final : public Ilu<T>::Impl {
   std::int64_t plane() const { return grid_.points() * block_scalars(); }
   std::int64_t factor_scalars() const { return plan_.diagonal_only ? plane() : entries() * plane_stride(); }
   std::int64_t plane_stride() const;
+  std::int64_t operations_a_point() const {
+    return (static_cast<std::int64_t>(plan_.pair.size()) + entries()) * block_scalars() * dof_;
+  }
   void choose_kernels();
   void allocate();
   void make_schedules();
@@ -128,6 +134,7 @@ StructIlu<T>::StructIlu(const StructMatrix<T>& A, const IluOptions& options, boo
     throw Error(ErrorCode::bad_argument, fmt::format("{} grid points: at most 2^31 − 1 can be factored", grid_.points()));
   }
   choose_kernels();
+  if (options_.fill > 0) WorkBudget(title_, options_.most_operations).spend(operations_a_point() * grid_.points());
   allocate();
   make_schedules();
   make_workspaces();
@@ -271,6 +278,7 @@ template <class T>
 void StructIlu<T>::factor(const StructMatrix<T>& A) {
   Timer timer;
   this->report.remarks.clear();
+  this->report.ok = false;  // while the factors are neither the old ones nor the new
   if (plan_.diagonal_only) shared_ = A.share_values();
   make_room();
   narrow_.release();
@@ -279,7 +287,9 @@ void StructIlu<T>::factor(const StructMatrix<T>& A) {
   place_triangles();
   factor_with_policy(
       options_, positive_, title_, log_, [&](const Attempt& one) { attempt(A, one); }, [&] { return growth(); },
-      this->report);
+      this->report,
+      AttemptCost{[this] { return static_cast<double>(operations_a_point()) * static_cast<double>(grid_.points()); },
+                  nullptr});
   name_grid_points(grid_, dof_, this->report);
   if (this->report.ok && narrow_wanted()) store_narrow();
   this->report.precision = word(narrow_.empty() ? own_kind : narrow_.stored());
@@ -326,9 +336,14 @@ void StructIlu<T>::attempt(const StructMatrix<T>& A, const Attempt& attempt) {
       {options_.pivot_tolerance, attempt.shift, attempt.boost, positive_, zero_row_scale(A), &log_},
       factor_groups_.lag()};
   for (auto& own : workspaces_) own.clear();
+  SharedWork shared;
+  const std::int64_t a_step = operations_a_point() * factor_kernel_.shape.width;
   run_groups(factor_groups_, factor_progress_, [&](const LineWork& work, int thread) {
+    // Told to stop, a thread leaves lines out and still says that it passed them: nobody waits for ever.
+    if (!shared.goes_on(a_step * work.lines * (work.end - work.begin))) return;
     factor_kernel_.lines(view, work, workspaces_[static_cast<std::size_t>(thread)]);
   });
+  shared.finish();
   double change = 0;
   norm_ = 0;
   for (const auto& own : workspaces_) {

@@ -115,11 +115,28 @@ int guess_block_size(const BlockCsr<double>& A, double* density) {
   return 1;
 }
 
+namespace {
+
+/// Then the diagonal is a matching, and nobody needs to look for another.
+bool has_full_diagonal(const BlockCsr<double>& A) {
+  const auto start = A.row_start();
+  for (std::int64_t row = 0; row < A.rows(); ++row) {
+    const auto* begin = A.column().data() + start[row];
+    const auto* end = A.column().data() + start[row + 1];
+    const auto* at = std::lower_bound(begin, end, static_cast<std::int32_t>(row));
+    if (at == end || *at != row || A.values()[at - A.column().data()] == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void require_structural_rank(const BlockCsr<double>& A) {
   if (!A.square()) {
     throw Error(ErrorCode::not_square,
                 fmt::format("the matrix is {} x {}; a linear system needs a square one", A.rows(), A.columns()));
   }
+  if (A.block() == 1 && has_full_diagonal(A)) return;
   const auto matching = maximum_matching(A);
   if (!matching.unmatched_rows.empty()) throw Error(ErrorCode::structure, deficiency_sentence(matching));
 }

@@ -114,7 +114,7 @@ std::string to_json(const RunReport& report) {
   Json json = head(report.command);
   json["arguments"] = report.arguments;
   json["problem"] = problem_json(report.problem);
-  json["solver"] = result.solver;
+  json["solver"] = text_or_null(result.solver);
   json["preconditioner"] = preconditioner_json(result.preconditioner);
   json["backend"] = backend_json(report.backend);
   json["converged"] = result.converged;

@@ -48,6 +48,7 @@ struct RunReport {
   BackendInfo backend;
   Report result;
   std::string choice, why;
+  bool automatic = false;  // --pc auto: the choice is the program's, and a whole ladder stands behind it
   std::vector<AttemptSummary> attempts;
   PhaseSeconds seconds;
   std::string solution_hash;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/work_watch.hpp"
 #include "echelon/schedule/rcm.hpp"
 
 namespace echelon {
@@ -54,6 +55,7 @@ Colouring first_fit(const PatternView& A, const Visit& visit) {
   std::vector<std::int64_t> taken;  // by colour: the row (plus one) that last found it taken
   for (std::int64_t k = 0; k < A.rows; ++k) {
     const std::int64_t row = visit(k);
+    keep_going(A.start[row + 1] - A.start[row] + static_cast<std::int64_t>(taken.size()));
     const auto mark = [&](const PatternView& rows) {
       for (auto p = rows.start[row]; p < rows.start[row + 1]; ++p) {
         const auto colour = result.colour[rows.column[p]];

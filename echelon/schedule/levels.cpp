@@ -2,6 +2,7 @@
 // Level sets: depth(s) = 1 + max depth(s − distance), positions sorted by depth with a counting sort.
 #include <algorithm>
 
+#include "echelon/base/work_watch.hpp"
 #include "echelon/schedule/sweep_plan.hpp"
 
 namespace echelon {
@@ -17,6 +18,7 @@ SweepPlan level_plan(const TrianglePattern& triangle, int threads) {
   with_distances(triangle, [&](const auto* distance) {
     for (std::int64_t s = 0; s < n; ++s) {
       std::int32_t own = 0;
+      keep_going(triangle.start[s + 1] - triangle.start[s]);
       for (auto p = triangle.start[s]; p < triangle.start[s + 1]; ++p) own = std::max(own, depth[s - distance[p]] + 1);
       depth[s] = own;
       deepest = std::max(deepest, own);

@@ -5,6 +5,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/base/work_watch.hpp"
 
 namespace echelon {
 namespace {
@@ -78,6 +79,7 @@ class HopcroftKarp {
     bool reached = false;
     for (std::size_t at = 0; at < queue_.size(); ++at) {
       const auto row = queue_[at];
+      keep_going(start_[row + 1] - start_[row] + 1);
       for (auto e = start_[row]; e < start_[row + 1]; ++e) {
         if (!is_edge(e)) continue;
         const auto other = row_of_column_[column_[e]];
@@ -103,6 +105,7 @@ class HopcroftKarp {
         continue;
       }
       const auto e = next_[row]++;
+      keep_going(1);
       if (!is_edge(e)) continue;
       const auto other = row_of_column_[column_[e]];
       if (other == none) {

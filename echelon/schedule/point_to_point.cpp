@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "echelon/base/work_watch.hpp"
 #include "echelon/schedule/sweep_plan.hpp"
 
 namespace echelon {
@@ -56,6 +57,7 @@ Dependencies dependencies(const TrianglePattern& triangle, const Distance* dista
     result.start.push_back(static_cast<std::int64_t>(result.needed.size()));
     const auto first = tasks.begin[static_cast<std::size_t>(t)], end = tasks.begin[static_cast<std::size_t>(t) + 1];
     for (std::int64_t s = first; s < end; ++s) {
+      keep_going(triangle.start[s + 1] - triangle.start[s]);
       for (auto p = triangle.start[s]; p < triangle.start[s + 1]; ++p) {
         const auto row = s - distance[p];
         if (row >= first) continue;

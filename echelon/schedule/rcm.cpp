@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "echelon/base/work_watch.hpp"
+
 namespace echelon {
 namespace {
 
@@ -99,6 +101,7 @@ class Search {
  private:
   template <class Visit>
   void visit_neighbours(std::int32_t v, Visit&& visit) {
+    keep_going(2 * graph_.degree(v) + 1);
     for (auto p = graph_.start[static_cast<std::size_t>(v)]; p < graph_.start[static_cast<std::size_t>(v) + 1]; ++p) {
       const auto w = graph_.neighbour[static_cast<std::size_t>(p)];
       if (seen_[static_cast<std::size_t>(w)] == stamp_) continue;

@@ -10,6 +10,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/base/work_watch.hpp"
 
 namespace echelon {
 namespace {
@@ -87,6 +88,7 @@ class Assignment {
   }
 
   void relax(std::int32_t row, double distance) {
+    keep_going(8 * (start_[row + 1] - start_[row] + 1));  // some land in the queue
     for (auto e = start_[row]; e < start_[row + 1]; ++e) {
       const auto j = column_[e];
       if (settled_[j] || cost_[e] == infinity) continue;

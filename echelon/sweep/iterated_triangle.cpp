@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "echelon/base/threads.hpp"
+#include "echelon/base/work_watch.hpp"
 #include "echelon/factor/triangle_measures.hpp"
 #include "echelon/sweep/iteration_guard.hpp"
 
@@ -154,6 +155,7 @@ double IteratedTriangle<T>::probe(std::uint64_t seed, double& largest) {
   for (int k = 0; k < note_.sweeps && std::isfinite(last); ++k) {
     v.from = iterates_[k % 2].data();
     v.to = iterates_[1 - k % 2].data();
+    keep_going(triangle_.pattern->entries() * triangle_.block * triangle_.block + n);
     kernels_.compact(v, 0, v.rows, scratch_.data());
     last = 0;
     for (std::int64_t i = 0; i < n; ++i) {

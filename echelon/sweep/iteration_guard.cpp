@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "echelon/base/threads.hpp"
+#include "echelon/base/work_watch.hpp"
 
 namespace echelon {
 namespace {
@@ -56,6 +57,7 @@ ErrorGrowth bound_of_growth(const TriangleView<T>& triangle, const TrisolveOptio
       largest(static_cast<std::size_t>(team));
   ErrorGrowth growth;
   for (int k = 0; k < sweeps && std::isfinite(growth.last) && growth.last > enough; ++k) {
+    keep_going(triangle.pattern->entries() * b * b + rows);
 #pragma omp parallel for num_threads(team) schedule(static, 1)
     for (int part = 0; part < team; ++part) {
       const auto [begin, end] = share(rows, part, team, options.rows_a_block);

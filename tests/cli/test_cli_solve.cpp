@@ -175,9 +175,11 @@ TEST_F(Solve, TheTimeLimitEndsInOrder) {
 }
 
 TEST_F(Solve, TheTimeLimitBoundsSetUpToo) {
-  const auto result = run("solve --grid 48 --pc ilu --fill 40 --time-limit 0.3");
+  const auto result = run("solve --grid 48 --pc ilu --fill 40 --time-limit 0.3 --json r.json --solution x.mtx");
   EXPECT_EQ(result.status, 1) << result.out;
-  EXPECT_TRUE(contains(result.err, "before the first iteration")) << result.err;
+  EXPECT_TRUE(contains(result.out + result.err, "before the first iteration")) << result.out << result.err;
+  EXPECT_EQ(json("r.json")["reason"], "time_limit");
+  EXPECT_EQ(read_vector(file("x.mtx")).size(), 48 * 48 * 48);
 }
 
 TEST_F(Solve, TheReportOnStandardOutputIsNothingButJson) {

@@ -5,7 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "echelon/factor/breakdown.hpp"
+#include "echelon/base/work_watch.hpp"
+#include "echelon/factor/shift_search.hpp"
 #include "echelon/precond/ilu.hpp"
 #include "echelon/report/factor_report.hpp"
 
@@ -23,6 +24,7 @@ struct Play {
   std::function<std::vector<PivotNote>(const Attempt&)> bad = [](const Attempt&) { return std::vector<PivotNote>{}; };
   std::function<double(const Attempt&)> growth_of = [](const Attempt&) { return 10.0; };
   std::vector<Attempt> attempts;
+  AttemptCost cost;
   FactorReport report;
 
   const FactorReport& run() {
@@ -34,10 +36,50 @@ struct Play {
           for (const auto& note : bad(attempt)) log.add(note.row, note);
           log.record_change(attempt.shift * 3, 12);
         },
-        [&] { return growth_of(attempts.back()); }, report);
+        [&] { return growth_of(attempts.back()); }, report, cost);
     return report;
   }
 };
+
+TEST(Breakdown, ACostlyFactorizationIsRepeatedAFewTimesOnly) {
+  // What only a shift of 4 cures takes thirteen doublings from 1e-3.
+  const auto needs_four = [](const Attempt& a) { return a.shift < 4 ? std::numeric_limits<double>::infinity() : 10.0; };
+  Play cheap;
+  cheap.growth_of = needs_four;
+  EXPECT_TRUE(cheap.run().ok);
+  EXPECT_EQ(cheap.attempts.size(), 14u);
+  int asked = 0;
+  for (const double hint : {0.0, 0.512, 4.096}) {
+    Play costly;
+    costly.growth_of = needs_four;
+    costly.cost = {[&] { return ++asked, 2 * costly_operations; }, [&] { return hint; }};
+    const auto& report = costly.run();
+    EXPECT_LE(costly.attempts.size(), 1u + most_costly_shifts) << hint;
+    EXPECT_EQ(report.ok, hint > 0) << "1e-3·8³ is not enough";
+    if (hint > 0) {
+      EXPECT_GE(report.shift, 4);
+      EXPECT_EQ(costly.attempts[1].shift, hint);
+    } else {
+      EXPECT_NE(report.message.find("4 shifts up to 0.512 did not help, and at its cost no more were tried"),
+                std::string::npos)
+          << report.message;
+    }
+  }
+  EXPECT_EQ(asked, 3) << "once a search";
+  Play fine;
+  fine.cost = {[&] { return ++asked, 1e30; }, nullptr};
+  EXPECT_TRUE(fine.run().ok);
+  EXPECT_EQ(asked, 3) << "without a search nobody counts";
+}
+
+TEST(Breakdown, WhatIsEndedOnTheWayIsNoFactorization) {
+  Play play;
+  EXPECT_TRUE(play.run().ok);
+  play.growth_of = [](const Attempt&) -> double { throw WorkStopped(Verdict::interrupt); };
+  EXPECT_THROW((void)play.run(), WorkStopped);
+  EXPECT_FALSE(play.report.ok);
+  EXPECT_EQ(play.report.message, "ILU(0) was not finished");
+}
 
 TEST(Breakdown, NothingWrongIsOneAttemptWithoutRemarks) {
   Play play;

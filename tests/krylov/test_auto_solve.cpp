@@ -10,6 +10,8 @@
 #include "echelon/base/error.hpp"
 #include "echelon/precond/matched_ilu.hpp"
 #include "echelon/problem/problems.hpp"
+#include "tests/reference/arrow_matrix.hpp"
+#include "tests/reference/waveguide.hpp"
 
 namespace echelon {
 namespace {
@@ -129,6 +131,155 @@ TEST(AutoSolve, AnInterruptEndsTheLadder) {
   const auto outcome = solve_automatically(&A, b, x, request);
   EXPECT_EQ(outcome.report.reason, Reason::interrupted);
   EXPECT_EQ(outcome.attempts.size(), 1u);
+}
+
+/// Far from dominant: ILU(0) is of no use, and everything with more fill is complete.
+BlockCsr<double> hard_arrow(std::int32_t n) { return test::arrow_matrix(n, 0.05, 3); }
+
+TEST(AutoSolve, AQuestionEndsTheFirstSetUpWithXZero) {
+  const auto A = test::arrow_matrix(1500);
+  const Vector<double> b(A.rows(), 1.0);
+  for (const auto& [verdict, reason] :
+       {std::pair{Verdict::interrupt, Reason::interrupted}, {Verdict::time_limit, Reason::time_limit}}) {
+    Vector<double> x(A.rows(), 7.0);
+    SolveRequest request;
+    request.wishes.pc = "ilu";
+    request.wishes.ilu.fill = 1;
+    int asked = 0;
+    request.ask = [&, answer = verdict] { return ++asked < 10 ? Verdict::proceed : answer; };
+    const auto outcome = solve_automatically(&A, b, x, request);
+    EXPECT_EQ(asked, 10) << "of some hundred that the whole set-up would ask";
+    EXPECT_EQ(outcome.report.reason, reason);
+    EXPECT_FALSE(outcome.report.converged);
+    EXPECT_EQ(outcome.report.relative_residual, 1);
+    EXPECT_EQ(outcome.report.solver, "gmres");
+    EXPECT_NE(outcome.report.message.find("gmres with ilu(1) was set up, before the first iteration"), std::string::npos)
+        << outcome.report.message;
+    ASSERT_EQ(outcome.attempts.size(), 1u);
+    EXPECT_EQ(outcome.attempts[0].outcome, word(reason));
+    EXPECT_FALSE(outcome.attempts[0].set_up);
+    for (const double value : x) ASSERT_EQ(value, 0);
+  }
+}
+
+TEST(AutoSolve, AQuestionEndsALaterSetUpWithTheBestIterate) {
+  const auto A = hard_arrow(1500);
+  const Vector<double> b(A.rows(), 1.0);
+  Vector<double> x(A.rows(), 0.0);
+  SolveRequest request;
+  request.krylov.max_it = 300;
+  std::string now;
+  int asked_later = 0;
+  request.on_attempt = [&](const AutoChoice& choice) { now = choice.name(); };
+  request.ask = [&] {
+    if (now == "gmres with ilu(0)") return Verdict::proceed;
+    return ++asked_later < 3 ? Verdict::proceed : Verdict::time_limit;
+  };
+  const auto outcome = solve_automatically(&A, b, x, request);
+  EXPECT_EQ(outcome.report.reason, Reason::time_limit);
+  ASSERT_EQ(outcome.attempts.size(), 2u);
+  EXPECT_EQ(outcome.attempts[1].outcome, "time_limit");
+  EXPECT_EQ(outcome.choice.name(), "gmres with ilu(0)") << "the iterate that is returned";
+  EXPECT_GT(outcome.report.iterations, 0);
+  EXPECT_NE(outcome.report.message.find("the returned iterate is that of gmres with ilu(0)"), std::string::npos)
+      << outcome.report.message;
+  EXPECT_NEAR(outcome.report.relative_residual, relative_residual(A, b, x), 1e-12);
+}
+
+TEST(AutoSolve, ARungThatWouldTakeTooMuchFillIsSkippedAndSaid) {
+  // 7e10 operations complete: it took minutes a rung. Counted, not timed: a question each two million operations.
+  const auto A = hard_arrow(6000);
+  const Vector<double> b(A.rows(), 1.0);
+  Vector<double> x(A.rows(), 0.0);
+  SolveRequest request;
+  std::int64_t asked = 0;
+  request.ask = [&] { return ++asked, Verdict::proceed; };
+  const auto outcome = solve_automatically(&A, b, x, request);
+  int skipped = 0;
+  for (const auto& attempt : outcome.attempts) {
+    // In RCM order the full row comes last, and hardly anything fills in.
+    const bool natural = attempt.choice.ilu.ordering == Ordering::natural && !attempt.choice.match_rows;
+    if (attempt.choice.pc != "ilu" || attempt.choice.ilu.fill == 0 || !natural) continue;
+    EXPECT_EQ(attempt.outcome, "skipped") << attempt.choice.name();
+    EXPECT_EQ(attempt.message.find("skipped: "), 0u) << attempt.message;
+    EXPECT_FALSE(attempt.set_up);
+    ++skipped;
+  }
+  EXPECT_GE(skipped, 1);
+  EXPECT_LT(static_cast<double>(asked) * static_cast<double>(WorkWatch::operations_a_question), 2e10);
+}
+
+TEST(AutoSolve, AFixedPreconditionerIsTheUsersWishWhateverItCosts) {
+  const auto A = test::arrow_matrix(1500);
+  const Vector<double> b(A.rows(), 1.0);
+  Vector<double> x(A.rows(), 0.0);
+  SolveRequest request;
+  request.wishes.pc = "ilu";
+  request.wishes.ilu.fill = 1;
+  const auto outcome = solve_automatically(&A, b, x, request);
+  EXPECT_TRUE(outcome.report.converged);
+  EXPECT_EQ(outcome.choice.ilu.most_operations, 0);
+}
+
+TEST(AutoSolve, LeavingASlowRungIsNotOutOfIterations) {
+  const auto A = test::waveguide(40, 1.3);
+  const Vector<double> b(A.rows(), 1.0);
+  Vector<double> x(A.rows(), 0.0);
+  SolveRequest request;
+  const auto outcome = solve_automatically(&A, b, x, request);
+  int left = 0;
+  for (const auto& attempt : outcome.attempts) {
+    if (attempt.message.find("falls too slowly") == std::string::npos) continue;
+    EXPECT_EQ(attempt.outcome, "stagnated");
+    EXPECT_LT(attempt.iterations, request.krylov.max_it);
+    ++left;
+  }
+  EXPECT_GE(left, 1);
+}
+
+TEST(AutoSolveFull, WaveguidesAreSolvedByThresholdsInANarrowBand) {
+  // The ladder ended with no before it had these rungs.
+  for (const double grading : {1.1, 1.3}) {
+    const auto A = test::waveguide(64, grading);
+    const Vector<double> ones(A.rows(), 1.0);
+    Vector<double> b(A.rows()), x(A.rows(), 0.0);
+    A.apply(ones, b);
+    const auto outcome = solve_automatically(&A, b, x, {});
+    EXPECT_TRUE(outcome.report.converged) << outcome.report.message;
+    EXPECT_LE(relative_residual(A, b, x), 1.0001e-8);
+    EXPECT_EQ(outcome.choice.pc, "ilut");
+    EXPECT_EQ(outcome.choice.ilu.ordering, Ordering::rcm);
+    EXPECT_LE(outcome.report.iterations, 20);
+  }
+  // And the pivoting one by itself.
+  const auto A = test::waveguide(64, 1.3);
+  const Vector<double> b(A.rows(), 1.0);
+  Vector<double> x(A.rows(), 0.0);
+  SolveRequest request;
+  const auto ladder = auto_ladder(traits_of(A), {});
+  request.wishes.pc = "ilut";
+  request.wishes.ilu = ladder[ladder.size() - 2].ilu;
+  ASSERT_GT(request.wishes.ilu.column_pivoting, 0);
+  const auto outcome = solve_automatically(&A, b, x, request);
+  EXPECT_TRUE(outcome.report.converged);
+  EXPECT_LE(outcome.report.iterations, 5);
+}
+
+TEST(AutoSolve, AGridIsLookedForOnlyWhereItWouldBeUsed) {
+  const auto A = to_block_csr(problems::poisson({12, 12, 12}, stencils::star7()));
+  const Vector<double> b(A.rows(), 1.0);
+  Vector<double> x(A.rows(), 0.0);
+  const auto looked = [&](const char* pc, bool rcm = false) {
+    SolveRequest request;
+    request.wishes.pc = pc;
+    if (rcm) request.wishes.ilu.ordering = Ordering::rcm;
+    return solve_automatically(&A, b, x, request).looked_for_a_grid;
+  };
+  EXPECT_TRUE(looked("auto"));
+  EXPECT_TRUE(looked("ilu"));
+  EXPECT_TRUE(looked("none"));
+  EXPECT_FALSE(looked("ilu", true));
+  for (const char* pc : {"jacobi", "ilut", "parilu", "mcilu"}) EXPECT_FALSE(looked(pc)) << pc;
 }
 
 TEST(MatchedIlu, IsTheInverseOfAPermutedTriangle) {

@@ -86,6 +86,27 @@ TEST(AutoRule, NearlyCompleteFactorizationsAreForSmallMatrices) {
   for (const auto& choice : auto_ladder(traits, {})) EXPECT_LE(choice.ilu.fill, 2);
 }
 
+TEST(AutoRule, TheLastFactorizationsAreThresholdsInANarrowBandAndPivoting) {
+  const auto ladder = auto_ladder(unsymmetric(), {});
+  ASSERT_GE(ladder.size(), 4u);
+  const auto& band = ladder[ladder.size() - 3];
+  const auto& pivoting = ladder[ladder.size() - 2];
+  EXPECT_EQ(band.name(), "gmres with ilut(200, 1e-08), rcm order");
+  EXPECT_EQ(pivoting.name(), "gmres with ilutp(200, 1e-08), rcm order");
+  EXPECT_EQ(pivoting.ilu.column_pivoting, 0.5);
+  EXPECT_FALSE(pivoting.match_rows);
+  EXPECT_EQ(ladder.back().pc, "jacobi");
+  auto blocks = unsymmetric();
+  blocks.block = 3;
+  for (const auto& choice : auto_ladder(blocks, {})) EXPECT_EQ(choice.ilu.column_pivoting, 0) << "pivots are scalars";
+}
+
+TEST(AutoRule, TheBudgetOfASetUpGrowsWithTheMatrix) {
+  EXPECT_GE(setup_budget(0), 1'000'000'000);
+  EXPECT_EQ(setup_budget(1'000), setup_budget(0));
+  EXPECT_GT(setup_budget(100'000'000), 100 * setup_budget(1'000'000) / 2);
+}
+
 TEST(AutoRule, AFixedPreconditionerLeavesOnlyTheSolver) {
   AutoWishes wishes;
   wishes.pc = "jacobi";

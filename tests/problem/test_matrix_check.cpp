@@ -7,6 +7,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/problem/problems.hpp"
+#include "tests/counted_new.hpp"
 
 namespace echelon {
 namespace {
@@ -26,6 +27,19 @@ BlockCsr<double> as_scalars(const BlockCsr<double>& A) {
     }
   }
   return from_triplets<double>(A.rows(), A.columns(), triplets);
+}
+
+TEST(StructuralRank, AFullDiagonalAnswersWithoutASearch) {
+  auto A = to_block_csr(problems::convection_diffusion({12, 12, 12}, stencils::star7()));
+  const long before = new_calls;
+  require_structural_rank(A);
+  EXPECT_EQ(new_calls, before) << "a search takes lists of all rows";
+  for (auto e = A.row_start()[5]; e < A.row_start()[6]; ++e) {
+    if (A.column()[e] == 5) A.values()[e] = 0;
+  }
+  require_structural_rank(A);  // another matching is there
+  const auto none = parsed("%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 4\n2 2 5\n3 2 1\n3 3 0\n").matrix;
+  EXPECT_THROW(require_structural_rank(none), Error);
 }
 
 TEST(BlockGuess, FindsTheBlocksOfACoupledProblem) {

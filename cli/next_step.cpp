@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/next_step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace echelon::cli {
+namespace {
+
+class Advice {
+ public:
+  explicit Advice(const RunReport& run) : run_(run), pc_(run.result.preconditioner) {}
+
+  std::string sentence() {
+    const auto& solver = run_.result.solver;
+    switch (run_.result.reason) {
+      case Reason::max_it:
+        say("raise --max-it");
+        stronger();
+        break;
+      case Reason::stagnated:
+        if (solver == "gmres" || solver == "fgmres") say("raise --restart");
+        if (run_.automatic) say("raise --max-it");
+        stronger();
+        break;
+      case Reason::breakdown:
+        if (solver != "gmres") say("try --solver gmres");
+        stronger();
+        break;
+      case Reason::indefinite_matrix: say("the matrix is not positive definite: --solver gmres"); break;
+      case Reason::indefinite_pc:
+        say("the preconditioner is not positive definite: --solver gmres");
+        if (!tried("jacobi")) say("--pc jacobi");
+        break;
+      case Reason::nan:
+        say("look at the matrix with echelon check");
+        shifted();
+        if (!tried("jacobi")) say("try --pc jacobi");
+        break;
+      case Reason::pc_failed:
+        if (repairs_were_off()) say("let the pivots be repaired (--shift auto)");
+        if (!run_.automatic) say("try --pc auto");
+        if (!tried("jacobi")) say("try --pc jacobi");
+        if (steps_.empty()) say("look at the matrix with echelon check");
+        break;
+      case Reason::diverged:
+        stronger();
+        shifted();
+        break;
+      case Reason::interrupted: say(kept()); break;
+      case Reason::time_limit:
+        say(kept());
+        say("raise --time-limit");
+        break;
+      case Reason::inconsistent:
+        say("take the part along the null vector out of b, or keep x as the least-squares solution");
+        break;
+      default: break;
+    }
+    return fmt::format("{}", fmt::join(steps_, "; "));
+  }
+
+ private:
+  void say(std::string step) { steps_.push_back(std::move(step)); }
+
+  /// "gmres with jacobi" among the attempts, or the one preconditioner of a run without a ladder.
+  bool tried(const std::string& pc) const {
+    return pc_.name == pc || std::ranges::any_of(run_.attempts, [&](const AttemptSummary& attempt) {
+             return attempt.name.find(" with " + pc) != std::string::npos;
+           });
+  }
+
+  bool by_levels() const { return pc_.name == "ilu" || pc_.name == "ic"; }
+
+  void stronger() {
+    if (run_.automatic) return say("no rung of --pc auto helped: look at the matrix with echelon check");
+    say(by_levels() ? fmt::format("take a stronger preconditioner (--pc auto, --fill {})", pc_.fill + 1)
+                    : std::string("take a stronger preconditioner (--pc auto)"));
+  }
+
+  void shifted() {
+    if (pc_.name != "none" && pc_.name != "jacobi" && pc_.shift == 0 && !run_.automatic) say("try --shift 0.1");
+  }
+
+  /// The search leaves its attempts in the report; a shift that was given is one the user can vary.
+  bool repairs_were_off() const {
+    return pc_.name != "none" && pc_.name != "jacobi" && pc_.shift_attempts == 0 && !pc_.bad_pivots.empty();
+  }
+
+  std::string kept() const {
+    return run_.attempts.empty() || run_.result.iterations == 0 ? "there was no iterate yet"
+                                                                : "the best iterate so far was kept";
+  }
+
+  const RunReport& run_;
+  const FactorReport& pc_;
+  std::vector<std::string> steps_;
+};
+
+}  // namespace
+
+std::string next_step(const RunReport& run) { return Advice(run).sentence(); }
+
+}  // namespace echelon::cli
