@@ -10,11 +10,19 @@
 #include "cli/bench_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/outputs.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/machine.hpp"
 #include "echelon/report/json.hpp"
 
 namespace echelon::cli {
+namespace {
+
+bool takes_standard_output(const BenchOptions& options) {
+  return options.json == "-" || options.plot == "-" || options.spy == "-";
+}
+
+}  // namespace
 
 std::vector<bench::BenchCase> chosen_cases(std::vector<bench::BenchCase> cases, const BenchOptions& options) {
   std::erase_if(cases, [&](const bench::BenchCase& one) { return one.name().find(options.only) == std::string::npos; });
@@ -42,7 +50,7 @@ BenchReport new_report(const BenchOptions& options, const std::vector<std::strin
 int run_cases(const BenchOptions& options, BenchReport& report, const std::vector<bench::BenchCase>& cases,
               const MeasureCase& measure) {
   for (const auto& one : cases) report.missing.push_back({one.name(), options.kind, "the run ended before it"});
-  Console console(options.quiet, options.json == "-");
+  Console console(options.quiet, takes_standard_output(options));
   for (std::size_t c = 0; c < cases.size(); ++c) {
     const auto progress = [&](const std::string& what) {
       if (console.shows_progress())
@@ -81,7 +89,7 @@ int show_again(const BenchOptions& options) {
                 fmt::format("--from {}: the report of bench {}, not of {}", options.from, report.kind, options.kind));
   }
   if (!options.plot.empty()) write_report(options.plot, bench_svg(report));
-  Console console(options.quiet, false);
+  Console console(options.quiet, takes_standard_output(options));
   console.say(bench_table(report));
   return exit_done;
 }
