@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "echelon/base/error.hpp"
@@ -57,6 +58,13 @@ bool lies_among_inputs(const std::string& output, const std::string& folder) {
   const auto parent = fs::path(target).parent_path();
   const auto around = status_of(parent.empty() ? "." : parent.string(), false);
   return is_matrix_name(target) && around && around->st_dev == inside->st_dev && around->st_ino == inside->st_ino;
+}
+
+/// Whether something would be lost that is no earlier report: a wrong line may have taken a word for the wrong option's.
+bool holds_something_else(const std::string& path) {
+  const auto status = status_of(path, false);
+  if (!status || !S_ISREG(status->st_mode) || status->st_size == 0) return false;
+  return std::ifstream(path).get() != '{';
 }
 
 bool collide(const LineFile& output, const LineFile& other) {
@@ -120,7 +128,7 @@ std::string error_report_path(const std::vector<std::string>& arguments) {
   const bool taken = std::any_of(others.begin(), others.end(), [&](const std::string& other) {
     return !other.empty() && (same_file(path, other, false) || lies_among_inputs(path, other));
   });
-  return taken ? "" : path;
+  return taken || (!is_standard_output(path) && holds_something_else(path)) ? "" : path;
 }
 
 }  // namespace echelon::cli

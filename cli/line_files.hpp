@@ -27,7 +27,7 @@ std::string output_name(const std::string& name);
 void refuse_same_files(const std::vector<LineFile>& files);
 
 /// Where the report of an error may be written, looked up without the parser because the line may be what is wrong: what
-/// --json says, unless any other word of the line names that file too. Empty: nowhere.
+/// --json says, unless any other word of the line names that file too, or it is there and no report. Empty: nowhere.
 std::string error_report_path(const std::vector<std::string>& arguments);
 
 }  // namespace echelon::cli

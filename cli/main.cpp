@@ -60,15 +60,24 @@ int fail(const Error& error, const Arguments& arguments) {
   return exit_status(error.code());
 }
 
+/// The run is over and its report written: words that reach nobody change the status and nothing else.
+int with_words_out(int status) {
+  try {
+    echelon::cli::finish_output();
+    return status;
+  } catch (const Error& error) {
+    std::fputs(fmt::format("echelon: {}\n", error.what()).c_str(), stderr);
+    return echelon::exit_status(error.code());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Arguments arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   echelon::cli::catch_signals();
   try {
-    const int status = run(arguments);
-    echelon::cli::finish_output();
-    return status;
+    return with_words_out(run(arguments));
   } catch (const Error& error) {
     return fail(error, arguments);
   } catch (const std::bad_alloc&) {

@@ -91,6 +91,11 @@ TEST_F(Sacred, WhenTheRunIsWhatGoesWrong) {
   EXPECT_EQ(text("bad.mtx"), bad);
   EXPECT_EQ(run("solve --matrix bad.mtx --json r.json").status, 2);
   EXPECT_EQ(json("r.json")["error"]["code"], "file_format");
+  write("notes.txt", "precious");
+  EXPECT_EQ(run("solve --matrix bad.mtx --json notes.txt").status, 2);
+  EXPECT_EQ(text("notes.txt"), "precious") << "an error's report replaces reports only";
+  EXPECT_EQ(run("solve --pc nonsense --json r.json").status, 2);
+  EXPECT_EQ(json("r.json")["error"]["code"], "bad_option");
 }
 
 TEST_F(Sacred, CheckKeepsItsMatrix) {
@@ -179,6 +184,7 @@ TEST_F(Sacred, AnOptionIsNoName) {
                   names().count("--threads") + names().count("--"),
               0u)
         << line;
+    EXPECT_EQ(text("k.mtx"), small_matrix) << line;
   }
   expect_refused("solve --json --matrix k.mtx", "looks like an option");
   EXPECT_EQ(run("solve --grid 4 --json ./--odd").status, 0);

@@ -90,6 +90,15 @@ TEST_F(Outputs, OneThatFailsTakesNoOtherAlong) {
   EXPECT_TRUE(json("r.json")["output_errors"].empty());
 }
 
+TEST_F(Outputs, ABenchWithoutItsPictureKeepsItsReport) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const auto result = run("bench trisolve --small --plot /dev/full --json r.json");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(contains(result.err, "/dev/full: could not write")) << result.err;
+  EXPECT_TRUE(contains(result.out, "triangular solves")) << result.out;
+  EXPECT_FALSE(json("r.json")["cases"].empty());
+}
+
 TEST_F(Outputs, AFileSizeLimitIsAFullDisk) {
   write("x.mtx", "precious");
   // ulimit counts in pieces of 512 or 1024 bytes. The signal that comes with the limit is left as a shell leaves it.

@@ -150,6 +150,10 @@ TEST_F(Usage, AFullStandardOutputIsSaid) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   const int raw = std::system(ECHELON_PROGRAM " info >/dev/full 2>/dev/null");
   EXPECT_EQ(WEXITSTATUS(raw), 2);
+  const auto line = ECHELON_PROGRAM " solve --grid 4 --json " + file("r.json") + " >/dev/full 2>" + file("err");
+  EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 2);
+  EXPECT_TRUE(contains(text("err"), "standard output could not be written")) << text("err");
+  EXPECT_EQ(json("r.json")["converged"], true) << "the report is of the solve, not of the words about it";
 }
 
 TEST_F(Usage, AClosedPipeIsNoCrash) {
