@@ -52,7 +52,7 @@ CLI::Validator file_name(FileRole role) {
 
 CLI::Option* add_file(CLI::App& app, const char* name, std::string& value, const std::string& help, FileRole role,
                       FileOptions& files) {
-  auto* option = app.add_option(name, value, help)->check(file_name(role));
+  auto* option = app.add_option(name, value, help)->transform(file_name(role));
   option->type_name(role == FileRole::input_folder ? "DIR" : "FILE");
   files.push_back({option, role});
   return option;

@@ -22,14 +22,17 @@ class Outputs : public Program {
     const int raw = std::system(fmt::format("cd {} && bash .script </dev/null", folder_.string()).c_str());
     return WIFEXITED(raw) ? WEXITSTATUS(raw) : -WTERMSIG(raw);
   }
-  /// Runs it in the background and sends it SIGTERM after a second; killed when it does not listen.
-  Outcome run_and_signal(const std::string& line) const {
+  /// Killed when it takes longer than anything here should.
+  Outcome run_within_20_seconds(const std::string& line, const std::string& meanwhile = "wait $!") const {
     Outcome outcome;
-    outcome.status = shell("timeout -s KILL 20 " ECHELON_PROGRAM " " + line +
-                           " >.out 2>.err & child=$!; sleep 1; kill -TERM $child; wait $child");
+    outcome.status = shell("timeout -s KILL 20 " ECHELON_PROGRAM " " + line + " >.out 2>.err & " + meanwhile);
     outcome.out = text(".out");
     outcome.err = text(".err");
     return outcome;
+  }
+  /// Sends it SIGTERM after a second.
+  Outcome run_and_signal(const std::string& line) const {
+    return run_within_20_seconds(line, "child=$!; sleep 1; kill -TERM $child; wait $child");
   }
   void make_pipe(const std::string& name) const { ASSERT_EQ(mkfifo(file(name).c_str(), 0600), 0); }
   bool litter() const {
@@ -42,11 +45,11 @@ TEST_F(Outputs, AreOpenedBeforeTheWork) {
   // Nobody fills the pipe: whoever read the matrix first would never come to the outputs.
   make_pipe("A.mtx");
   for (const char* option : {"--solution", "--json", "--history", "--plot"}) {
-    const auto result = run(fmt::format("solve --matrix A.mtx {} nowhere/file", option), "exec timeout -s KILL 20");
+    const auto result = run_within_20_seconds(fmt::format("solve --matrix A.mtx {} nowhere/file", option));
     EXPECT_EQ(result.status, 2) << option;
     EXPECT_TRUE(contains(result.err, "nowhere/file: could not create")) << result.err;
   }
-  EXPECT_EQ(run("check A.mtx --json nowhere/file", "exec timeout -s KILL 20").status, 2);
+  EXPECT_EQ(run_within_20_seconds("check A.mtx --json nowhere/file").status, 2);
   for (const char* line : {"selftest --json nowhere/file", "info --json nowhere/file",
                            "bench trisolve --small --plot nowhere/file", "bench trsv --small --json nowhere/file"}) {
     const auto result = run(line);
@@ -177,8 +180,7 @@ TEST_F(Outputs, WhoLeavesAtOnceLeavesNoLitter) {
   EXPECT_FALSE(litter());
   EXPECT_EQ(run_and_signal("check A.mtx --json r.json").status, 130);
   EXPECT_FALSE(litter());
-  EXPECT_EQ(run("solve --matrix A.mtx --solution x.mtx --history h.csv --time-limit 0.5", "exec timeout -s KILL 20").status,
-            1);
+  EXPECT_EQ(run_within_20_seconds("solve --matrix A.mtx --solution x.mtx --history h.csv --time-limit 0.5").status, 1);
   EXPECT_FALSE(litter());
   EXPECT_EQ(text("x.mtx"), "precious");
   EXPECT_EQ(run("solve --matrix nowhere.mtx --solution x.mtx --json r.json").status, 2);
