@@ -9,6 +9,7 @@
 #include "cli/bench_trisolve.hpp"
 #include "cli/commands.hpp"
 #include "cli/machine_info.hpp"
+#include "cli/outputs.hpp"
 #include "echelon/base/threads.hpp"
 
 namespace echelon::cli {
@@ -31,6 +32,7 @@ int rounds_of(const BenchOptions& options) {
 }  // namespace
 
 int run_bench(const BenchOptions& options, const std::vector<std::string>& arguments) {
+  for (const auto& path : {options.json, options.plot, options.spy}) require_writable(path);
   if (!options.from.empty()) return show_again(options);
   if (options.backend == "cuda") return run_bench_cuda(options, arguments);
   if (options.kind == "trisolve") return run_bench_trisolve(options, arguments);

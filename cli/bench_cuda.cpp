@@ -17,7 +17,7 @@
 #include "cli/bench_frame.hpp"
 #include "cli/bench_ours.hpp"
 #include "cli/bench_trisolve_runs.hpp"
-#include "cli/console.hpp"
+#include "cli/outputs.hpp"
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 

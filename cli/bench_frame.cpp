@@ -4,17 +4,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "cli/bench_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/outputs.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/machine.hpp"
 #include "echelon/report/json.hpp"
 
 namespace echelon::cli {
+namespace {
+
+bool takes_standard_output(const BenchOptions& options) {
+  return options.json == "-" || options.plot == "-" || options.spy == "-";
+}
+
+/// Not a pipe or standard output: whoever reads those gets one report, at the end.
+bool can_be_written_again(const std::string& path) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path, unknown);
+  return path != "-" && (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
+}
+
+}  // namespace
 
 std::vector<bench::BenchCase> chosen_cases(std::vector<bench::BenchCase> cases, const BenchOptions& options) {
   std::erase_if(cases, [&](const bench::BenchCase& one) { return one.name().find(options.only) == std::string::npos; });
@@ -42,7 +58,16 @@ BenchReport new_report(const BenchOptions& options, const std::vector<std::strin
 int run_cases(const BenchOptions& options, BenchReport& report, const std::vector<bench::BenchCase>& cases,
               const MeasureCase& measure) {
   for (const auto& one : cases) report.missing.push_back({one.name(), options.kind, "the run ended before it"});
-  Console console(options.quiet, options.json == "-");
+  Console console(options.quiet, takes_standard_output(options));
+  std::string unwritten;
+  const auto write = [&](const std::string& path, const auto& content) {
+    try {
+      if (!path.empty()) write_report(path, content(report));
+    } catch (const Error& error) {
+      unwritten = error.what();  // what was measured is still shown, and after the next case there may be room again
+    }
+  };
+  const auto write_json = [&] { write(options.json, [](const BenchReport& all) { return to_json(all); }); };
   for (std::size_t c = 0; c < cases.size(); ++c) {
     const auto progress = [&](const std::string& what) {
       if (console.shows_progress())
@@ -59,13 +84,18 @@ int run_cases(const BenchOptions& options, BenchReport& report, const std::vecto
     } catch (const Error& error) {
       listed->why = error.what();
     }
-    if (!options.json.empty() && options.json != "-") write_report(options.json, to_json(report));
+    unwritten.clear();
+    if (can_be_written_again(options.json)) write_json();
   }
   console.clear_progress();
-  if (options.json == "-") write_report(options.json, to_json(report));
-  if (!options.plot.empty()) write_report(options.plot, bench_svg(report));
+  if (!can_be_written_again(options.json)) write_json();
+  write(options.plot, [](const BenchReport& all) { return bench_svg(all); });
   console.say(bench_table(report));
   console.say(bench_remarks(report));
+  if (!unwritten.empty()) {
+    console.complain(fmt::format("echelon: {}\n", unwritten));
+    return exit_status(ErrorCode::write_failed);
+  }
   if (report.missing.empty()) return exit_done;
   if (options.quiet) console.complain(bench_remarks(report));
   return exit_not_converged;
@@ -81,7 +111,7 @@ int show_again(const BenchOptions& options) {
                 fmt::format("--from {}: the report of bench {}, not of {}", options.from, report.kind, options.kind));
   }
   if (!options.plot.empty()) write_report(options.plot, bench_svg(report));
-  Console console(options.quiet, false);
+  Console console(options.quiet, takes_standard_output(options));
   console.say(bench_table(report));
   return exit_done;
 }

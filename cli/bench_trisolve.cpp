@@ -9,8 +9,8 @@
 
 #include "bench/measure/sampling.hpp"
 #include "cli/bench_trisolve_runs.hpp"
-#include "cli/console.hpp"
 #include "cli/machine_info.hpp"
+#include "cli/outputs.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/report/bar_plot.hpp"
 #include "echelon/report/plot.hpp"

@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/outputs.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/problem/matrix_check.hpp"
 #include "echelon/problem/matrix_market.hpp"
@@ -78,12 +79,13 @@ std::string text_of(const CheckReport& report) {
 }  // namespace
 
 int run_check(const CheckOptions& options, const std::vector<std::string>& arguments) {
+  Output output(options.json);
   ReadOptions reading;
   reading.allow_nonfinite = true;  // to count and place them all
   MatrixMarketFile file(options.matrix, reading);
   auto report = condemned_by_sizes(file.sizes()) ? check_sizes(file.sizes()) : check_matrix(file.matrix(), options.matrix);
   report.arguments = arguments;
-  if (!options.json.empty()) write_report(options.json, to_json(report));
+  output.write([&] { return to_json(report); });
   Console console(options.quiet, options.json == "-");
   console.say(report.sizes_only ? text_of_sizes(report) : text_of(report));
   return report.solvable ? exit_done : exit_not_converged;

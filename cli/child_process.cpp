@@ -143,6 +143,7 @@ std::string drain(Pipe& out, Pipe& err, ChildOutcome& outcome, const ChildLimits
   const int nothing = open("/dev/null", O_RDONLY);
   // Our handlers are gone with exec, but what we ignore would stay ignored.
   signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
   const bool ready = getppid() == parent && nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
                      dup2(out[1], STDOUT_FILENO) >= 0 && dup2(err[1], STDERR_FILENO) >= 0;
   if (ready) execvpe(words[0], words, variables);

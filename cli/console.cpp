@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/file_output.hpp"
+#include "echelon/base/utf8.hpp"
 
 namespace echelon::cli {
 namespace {
@@ -21,6 +22,7 @@ volatile std::sig_atomic_t something_to_save = 0;
 
 [[noreturn]] void leave(const char* sentence, std::size_t length, int status) {
   end_running_child();
+  remove_unfinished_files();
   if (write(STDERR_FILENO, sentence, length) < 0) _exit(status);  // nobody listens; the status says it
   _exit(status);
 }
@@ -59,6 +61,7 @@ void catch_signals() {
   action.sa_handler = note_cpu_limit;
   sigaction(SIGXCPU, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk: the write says so
   std::signal(SIGBUS, explain_bus_error);
 }
 
@@ -71,18 +74,18 @@ bool interrupted() { return signals_seen != 0; }
 void Console::say(const std::string& text) {
   if (quiet_) return;
   clear_progress();
-  std::fputs(text.c_str(), out_);
+  std::fputs(printable_lines(text).c_str(), out_);
 }
 
 void Console::complain(const std::string& text) {
   clear_progress();
-  std::fputs(text.c_str(), stderr);
+  std::fputs(printable_lines(text).c_str(), stderr);
 }
 
 bool Console::shows_progress() const { return !quiet_ && isatty(STDERR_FILENO) != 0; }
 
 void Console::progress(const std::string& line) {
-  std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
+  std::fprintf(stderr, "\r\x1b[K%s", printable(line).c_str());
   std::fflush(stderr);
   progress_shown_ = true;
 }
@@ -92,11 +95,6 @@ void Console::clear_progress() {
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
   progress_shown_ = false;
-}
-
-void write_report(const std::string& path, const std::string& content) {
-  if (path != "-") return write_file(path, content);
-  std::fputs(content.c_str(), stdout);
 }
 
 void finish_output() {

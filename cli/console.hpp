@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the program's words go. Results on standard output (standard error when a report takes standard output), the
-// progress line on a terminal's standard error only, signals turned into a question an iteration asks.
+// progress line on a terminal's standard error only, signals turned into a question an iteration asks. Names of files may
+// stand in words: what would act on a terminal is escaped here, whoever wrote the sentence.
 #pragma once
 
 #include <cstdio>
@@ -39,8 +40,6 @@ bool interrupted();
 /// Ends the process at once, from any thread, with a sentence on standard error; what a signal does.
 [[noreturn]] void leave_at_once(const std::string& sentence, int status);
 
-/// Writes a report to a file, or to standard output for "-".
-void write_report(const std::string& path, const std::string& content);
 /// Throws Error(write_failed) when standard output did not take everything.
 void finish_output();
 

@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/machine_info.hpp"
+#include "cli/outputs.hpp"
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/machine.hpp"
 #include "echelon/base/memory.hpp"
@@ -36,15 +37,15 @@ BackendInfo host_backend(bool with_bandwidth) {
   return backend;
 }
 
-BackendInfo cuda_backend_info(bool with_bandwidth) {
+BackendInfo cuda_backend_info() {
   BackendInfo backend = host_backend(false);
   backend.kind = "cuda";
   backend.name = cuda_backend()->device_name(0);
-  if (with_bandwidth) backend.copy_bandwidth = cuda_backend()->copy_bandwidth(0);
   return backend;
 }
 
 int run_info(const std::string& json, int thread_count) {
+  Output output(json);
   set_threads(thread_count);
   InfoReport report;
   report.backend = host_backend(true);
@@ -52,7 +53,7 @@ int run_info(const std::string& json, int thread_count) {
   report.memory_bytes = available_bytes();
   report.cache_bytes = last_level_cache_bytes();
   report.gpus = gpu_lines();
-  if (!json.empty()) write_report(json, to_json(report));
+  output.write([&] { return to_json(report); });
 
   Table table({{"", Table::Align::left}, {"", Table::Align::left}});
   table.add({"version", fmt::format("echelon {}", version())});

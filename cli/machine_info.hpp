@@ -6,9 +6,10 @@
 
 namespace echelon::cli {
 
-/// The host; its copy bandwidth is measured (0.2 s) only when asked for.
+/// The host; its copy bandwidth is measured only when asked for, because that takes memory beyond the cache and 0.2 s or
+/// more: for what measures, not for a solve.
 BackendInfo host_backend(bool with_bandwidth);
 /// The first GPU, which must be there, with the host's threads and SIMD.
-BackendInfo cuda_backend_info(bool with_bandwidth);
+BackendInfo cuda_backend_info();
 
 }  // namespace echelon::cli

@@ -2,19 +2,20 @@
 // The program: parse, run one command, and turn whatever goes wrong into a sentence and an exit status (0, 1, 2, 3 or 130).
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/line_files.hpp"
 #include "cli/options.hpp"
+#include "cli/outputs.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/ordinal.hpp"
+#include "echelon/base/utf8.hpp"
 #include "echelon/report/json.hpp"
 
 namespace {
@@ -37,40 +38,38 @@ int run(const Arguments& arguments) {
   return run_info(options.json, options.threads);
 }
 
-/// The report's path, found without the parser: the line may be what is wrong.
-std::string json_path(const Arguments& arguments) {
-  std::string path;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--json" && i + 1 < arguments.size()) path = arguments[i + 1];
-    if (arguments[i].rfind("--json=", 0) == 0) path = arguments[i].substr(7);
-  }
-  return path;
-}
-
-/// A report must not take the place of another file on the line, least of all when the line is what is wrong.
-bool names_another_file(const std::string& path, const Arguments& arguments) {
-  const auto same = [&](const std::string& other) {
-    std::error_code unknown;
-    return other == path ||
-           (std::filesystem::is_regular_file(other, unknown) && std::filesystem::equivalent(other, path, unknown));
-  };
-  return path != "-" && std::count_if(arguments.begin(), arguments.end(), same) > 1;
+/// Whether the report itself is what could not be written; trying again would only say it twice.
+bool is_about_the_report(const Error& error, const std::string& path) {
+  return error.where() == (path == "-" ? echelon::cli::standard_output_name : path);
 }
 
 int fail(const Error& error, const Arguments& arguments) {
+  using namespace echelon;
   std::fflush(stdout);
-  std::fputs(fmt::format("echelon: {}\n", error.what()).c_str(), stderr);
-  const auto path = json_path(arguments);
-  if (!path.empty() && path != error.where() && !names_another_file(path, arguments)) {
+  std::fputs(fmt::format("echelon: {}\n", printable(error.what())).c_str(), stderr);
+  const auto path = cli::error_report_path(arguments);
+  if (!path.empty() && !is_about_the_report(error, path)) {
     try {
       const std::string command = arguments.empty() ? "" : arguments.front();
-      echelon::cli::write_report(path, echelon::error_json(command, arguments, error));
-      echelon::cli::finish_output();
+      cli::write_report(path, error_json(command, arguments, error));
+      cli::finish_output();
     } catch (const Error& second) {
-      std::fputs(fmt::format("echelon: the report could not be written either: {}\n", second.what()).c_str(), stderr);
+      std::fputs(fmt::format("echelon: the report could not be written either: {}\n", printable(second.what())).c_str(),
+                 stderr);
     }
   }
-  return echelon::exit_status(error.code());
+  return exit_status(error.code());
+}
+
+/// The run is over and its report written: words that reach nobody change the status and nothing else.
+int with_words_out(int status) {
+  try {
+    echelon::cli::finish_output();
+    return status;
+  } catch (const Error& error) {
+    std::fputs(fmt::format("echelon: {}\n", error.what()).c_str(), stderr);
+    return echelon::exit_status(error.code());
+  }
 }
 
 }  // namespace
@@ -80,9 +79,7 @@ int main(int argc, char** argv) {
   echelon::cli::catch_signals();
   echelon::count_ordinals_from(1);  // as files and the people who read the output do
   try {
-    const int status = run(arguments);
-    echelon::cli::finish_output();
-    return status;
+    return with_words_out(run(arguments));
   } catch (const Error& error) {
     return fail(error, arguments);
   } catch (const std::bad_alloc&) {

@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <span>
-#include <utility>
 #include <vector>
 
 #include "cli/problem_kinds.hpp"
@@ -14,27 +11,6 @@
 
 namespace echelon::cli {
 namespace {
-
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code unknown;
-  return a == b || std::filesystem::equivalent(a, b, unknown);
-}
-
-/// No output may take the place of an input or of another output; the inputs come first. Devices may be given twice.
-void check_files(std::span<const std::pair<const char*, std::string>> files, std::size_t inputs) {
-  for (std::size_t output = inputs; output < files.size(); ++output) {
-    for (std::size_t other = 0; other < output; ++other) {
-      const auto& [name, path] = files[output];
-      const auto& [other_name, other_path] = files[other];
-      std::error_code unknown;
-      const bool device =
-          path != "-" && std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown);
-      if (path.empty() || other_path.empty() || device || !same_file(path, other_path)) continue;
-      throw Error(ErrorCode::bad_option,
-                  fmt::format("{} and {} are the same file {}: the one would overwrite the other", other_name, name, path));
-    }
-  }
-}
 
 bool iterates(const SolveOptions& o) { return o.trisolve != "exact"; }
 bool sweeps_over_factors(const SolveOptions& o) { return o.pc == "parilu" || o.pc == "parilut"; }
@@ -98,10 +74,6 @@ void check_combination(const SolveOptions& o, const Given& given) {
     refuse("--match-rows needs blocks of size 1");
   if (o.strict && given("--shift") && o.shift == "auto") refuse("--strict forbids the repairs that --shift auto asks for");
   if (o.quiet && o.verbose) refuse("-q and -v contradict each other");
-  const std::pair<const char*, std::string> files[] = {{"--matrix", o.matrix},     {"--rhs", o.rhs},
-                                                       {"--solution", o.solution}, {"--json", o.json},
-                                                       {"--history", o.history},   {"--plot", o.plot}};
-  check_files(files, 2);
 }
 
 void check_combination(const BenchOptions& o, const Given& given) {
@@ -125,8 +97,6 @@ void check_combination(const BenchOptions& o, const Given& given) {
   if (o.kind == "matrices" && given("--plot")) refuse("matrices has no picture; its table is printed");
   if (o.kind == "matrices" && o.from.empty() && o.matrices.empty())
     refuse("matrices needs --matrices DIR, a folder of files");
-  const std::pair<const char*, std::string> files[] = {{"--json", o.json}, {"--plot", o.plot}, {"--spy", o.spy}};
-  check_files(files, 0);
 }
 
 }  // namespace echelon::cli

@@ -11,6 +11,7 @@
 #include "bench/measure/device_shapes.hpp"
 #include "bench/measure/shapes.hpp"
 #include "cli/bench_contenders.hpp"
+#include "cli/line_files.hpp"
 #include "cli/nearest.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/option_combinations.hpp"
@@ -32,6 +33,42 @@ const Words later_commands = {"hpcg", "cavity", "elastic", "artery", "cfd"};
 /// Options of the interface whose methods come later: recognised, never silently taken.
 const Words later_options = {"--tune", "--on-gpu-error"};
 
+/// An option that names a file; after parsing it knows the name.
+struct FileOption {
+  const CLI::Option* option;
+  FileRole role;
+};
+using FileOptions = std::vector<FileOption>;
+
+CLI::Validator file_name(FileRole role) {
+  return CLI::Validator(
+      [role](std::string& name) {
+        auto sentence = check_file_name(name);
+        if (role == FileRole::output) name = output_name(name);
+        return sentence;
+      },
+      "");
+}
+
+CLI::Option* add_file(CLI::App& app, const char* name, std::string& value, const std::string& help, FileRole role,
+                      FileOptions& files) {
+  auto* option = app.add_option(name, value, help)->transform(file_name(role));
+  option->type_name(role == FileRole::input_folder ? "DIR" : "FILE");
+  files.push_back({option, role});
+  return option;
+}
+
+/// Every input that was named, also where a later one counts, and each output that will be written.
+std::vector<LineFile> named_files(const FileOptions& files) {
+  std::vector<LineFile> named;
+  for (const auto& [option, role] : files) {
+    const auto names = option->count() > 0 ? option->results() : Words();
+    for (std::size_t i = role == FileRole::output && !names.empty() ? names.size() - 1 : 0; i < names.size(); ++i)
+      named.push_back({option->get_name(), names[i], role});
+  }
+  return named;
+}
+
 CLI::Validator words(const Words& have, const Words& later = {}) {
   return CLI::Validator([=](std::string& text) { return check_word(text, have, later); }, "");
 }
@@ -49,6 +86,7 @@ Words preconditioner_words() {
   return have;
 }
 
+constexpr const char* json_help = "write the report; - is standard output";
 constexpr const char* solve_examples =
     "Examples:\n"
     "  echelon solve                                     Poisson on 64x64x64, everything automatic\n"
@@ -61,7 +99,7 @@ constexpr const char* solve_examples =
 /// Options of one group of the help, a line or two each.
 class Group {
  public:
-  Group(CLI::App& app, const char* title) : app_(app), title_(title) {}
+  Group(CLI::App& app, const char* title, FileOptions& files) : app_(app), title_(title), files_(files) {}
 
   void word(const char* name, std::string& value, const std::string& help, const Words& have, const Words& later = {}) {
     text(name, value, help, "WORD")->check(words(have, later));
@@ -69,7 +107,9 @@ class Group {
   void name(const char* name, std::string& value, const std::string& help, const Words& have, const Words& later = {}) {
     text(name, value, help, "NAME")->check(words(have, later));
   }
-  void file(const char* name, std::string& value, const std::string& help) { text(name, value, help, "FILE"); }
+  CLI::Option* file(const char* name, std::string& value, const std::string& help, FileRole role) {
+    return add_file(app_, name, value, help, role, files_)->group(title_);
+  }
   void flag(const char* name, bool& value, const std::string& help) { app_.add_flag(name, value, help)->group(title_); }
   template <class Value>
   CLI::Option* text(const char* name, Value& value, const std::string& help, const char* type) {
@@ -88,10 +128,11 @@ class Group {
  private:
   CLI::App& app_;
   const char* title_;
+  FileOptions& files_;
 };
 
-void add_system_options(CLI::App& app, SolveOptions& o) {
-  Group group(app, "System");
+void add_system_options(CLI::App& app, SolveOptions& o, FileOptions& files) {
+  Group group(app, "System", files);
   group.name("--problem", o.problem, fmt::format("{}", fmt::join(problem_names(), ", ")), problem_names());
   group.text("--grid", o.grid, "points: N (cube, or square for a 2-D stencil), NXxNY or NXxNYxNZ", "SIZE");
   group.name("--stencil", o.stencil,
@@ -110,9 +151,9 @@ void add_system_options(CLI::App& app, SolveOptions& o) {
   group.real("--reynolds", o.reynolds, "of navierstokes", 1e-300, unbounded, "RE");
   group.real("--density-ratio", o.density_ratio, "of projection: heaviest by lightest gas", 1, 1e30, "R");
   group.real("--radius", o.radius, "of projection's obstacle, as a share of the smallest side; 0: none", 0, 0.45, "R");
-  group.file("--matrix", o.matrix, "Matrix Market file, plain or .gz, instead of a problem");
+  group.file("--matrix", o.matrix, "Matrix Market file, plain or .gz, instead of a problem", FileRole::input);
   group.count("--block", o.block, "read the matrix in blocks of BxB", 1, 64, "B");
-  group.file("--rhs", o.rhs, "right-hand side; else A*1 for files, 1 for problems");
+  group.file("--rhs", o.rhs, "right-hand side; else A*1 for files, 1 for problems", FileRole::input);
   group.word("--duplicates", o.duplicates, "entries given twice: sum, last or refuse", {"sum", "last", "refuse"});
   group.flag("--allow-nonfinite", o.allow_nonfinite, "read NaN and Inf, for study");
   group.word("--recognise", o.recognise, "a file that is a stencil on a grid: auto solves it as such, off does not",
@@ -122,8 +163,8 @@ void add_system_options(CLI::App& app, SolveOptions& o) {
              {"auto", "none", "constant"});
 }
 
-void add_solver_options(CLI::App& app, SolveOptions& o) {
-  Group group(app, "Solver");
+void add_solver_options(CLI::App& app, SolveOptions& o, FileOptions& files) {
+  Group group(app, "Solver", files);
   group.name("--solver", o.solver, "cg, gmres, fgmres, bicgstab, or auto: by symmetry",
              {"auto", "cg", "gmres", "fgmres", "bicgstab"});
   group.real("--rtol", o.rtol, "stop at |b-Ax| <= rtol*|b|", 0, 1, "T");
@@ -156,8 +197,8 @@ void add_trisolve_options(Group& group, SolveOptions& o) {
              {"on", "off"});
 }
 
-void add_preconditioner_options(CLI::App& app, SolveOptions& o) {
-  Group group(app, "Preconditioner");
+void add_preconditioner_options(CLI::App& app, SolveOptions& o, FileOptions& files) {
+  Group group(app, "Preconditioner", files);
   const auto have = preconditioner_words();
   group.name("--pc", o.pc, fmt::format("{}; auto says what it chose and why", fmt::join(have, ", ")), have,
              {"dbsr", "mg", "amg", "randomized", "ras"});
@@ -184,14 +225,15 @@ void add_preconditioner_options(CLI::App& app, SolveOptions& o) {
   group.flag("--strict", o.strict, "forbid every repair");
 }
 
-void add_output_options(CLI::App& app, SolveOptions& o) {
-  Group group(app, "Machine and output");
+void add_output_options(CLI::App& app, SolveOptions& o, FileOptions& files) {
+  Group group(app, "Machine and output", files);
   group.word("--backend", o.backend, "auto, host or cuda", {"auto", "host", "cuda"});
   group.count("--threads", o.threads, "0: as many as there are", 0, most_threads(), "T");
-  group.file("--solution", o.solution, "write x as Matrix Market");
-  group.file("--json", o.json, "write the report; - is standard output");
-  group.file("--history", o.history, "write the residuals as CSV");
-  group.file("--plot", o.plot, "draw the residuals as SVG");
+  group.file("--solution", o.solution, "write x as Matrix Market; - is standard output, as for the next three",
+             FileRole::output);
+  group.file("--json", o.json, json_help, FileRole::output);
+  group.file("--history", o.history, "write the residuals as CSV", FileRole::output);
+  group.file("--plot", o.plot, "draw the residuals as SVG", FileRole::output);
   group.flag("-q,--quiet", o.quiet, "print nothing but errors");
   group.flag("-v,--verbose", o.verbose, "print every iteration and more detail");
 }
@@ -202,9 +244,9 @@ Words bench_kinds() {
   return kinds;
 }
 
-void add_bench_options(CLI::App& app, BenchOptions& o) {
+void add_bench_options(CLI::App& app, BenchOptions& o, FileOptions& files) {
   const auto all = CLI::MultiOptionPolicy::TakeAll;
-  Group group(app, "Options");
+  Group group(app, "Options", files);
   app.add_option(
          "kind", o.kind,
          "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC, ParIC, multicolour; trisolve: "
@@ -215,7 +257,9 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->type_name("KIND");
   group.word("--backend", o.backend, "host, or cuda: sweeps, set-up and solves on the first GPU beside cuSPARSE",
              {"host", "cuda"});
-  group.text("--from", o.from, "show the table and the picture of an earlier run's JSON instead of measuring", "FILE")
+  group
+      .file("--from", o.from, "show the table and the picture of an earlier run's JSON instead of measuring",
+            FileRole::input)
       ->check(CLI::ExistingFile);
   group.word("--column", o.column,
              "on a GPU: rtx3090 and a100, the sizes of the paper's table 3 (a100 without contenders); growing sides; "
@@ -227,7 +271,9 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->expected(1, 64);
   group.count("--rounds", o.rounds, "each round measures all in turn; 0: 5, for solves 3, with --small 1", 0, 1000, "N");
   group.text("--only", o.only, "cases whose name contains this", "TEXT");
-  group.text("--matrices", o.matrices, "of matrices: a folder of Matrix Market files; of block: to be measured, too", "DIR")
+  group
+      .file("--matrices", o.matrices, "of matrices: a folder of Matrix Market files; of block: to be measured, too",
+            FileRole::input_folder)
       ->check(CLI::ExistingDirectory);
   group.flag("--small", o.small, "the same list on tiny grids: a quick look at whether all runs");
   group
@@ -236,14 +282,15 @@ void add_bench_options(CLI::App& app, BenchOptions& o) {
       ->check(words(all_contender_names()))
       ->multi_option_policy(all)
       ->expected(1, 8);
-  group.text("--contenders", o.contenders, "folder of the contenders' programs; default beside this one", "DIR");
+  group.file("--contenders", o.contenders, "folder of the contenders' programs; default beside this one",
+             FileRole::input_folder);
   group.real("--contender-limit", o.contender_limit, "seconds after which a contender is ended and not compared", 0.1, 1e6,
              "S");
   group.text("--machine", o.machine, "name of this machine, for the report", "NAME");
   group.text("--commit", o.commit, "of the program, when there is no repository around it", "HASH");
-  group.file("--json", o.json, "write the report; - is standard output");
-  group.file("--plot", o.plot, "draw the times beside the contenders as SVG");
-  group.file("--spy", o.spy, "trisolve: draw the pattern of L+U of the last case as SVG");
+  group.file("--json", o.json, json_help, FileRole::output);
+  group.file("--plot", o.plot, "draw the times beside the contenders as SVG", FileRole::output);
+  group.file("--spy", o.spy, "trisolve: draw the pattern of L+U of the last case as SVG", FileRole::output);
   group.flag("-q,--quiet", o.quiet, "print nothing but errors");
   app.footer("Exit status: 0 when every listed shape was measured, 1 when one is missing.");
 }
@@ -283,6 +330,28 @@ void refuse_single_dashes(const CLI::App& app, const Words& arguments) {
   }
 }
 
+/// "--json=" is a value that was not set; CLI11 would take the next word instead, whatever that is.
+void refuse_missing_values(const Words& arguments) {
+  for (const auto& argument : arguments) {
+    if (argument.starts_with("--") && argument.size() > 2 && argument.find('=') + 1 == argument.size())
+      throw Error(ErrorCode::bad_option, fmt::format("{} has no value behind its '='", argument));
+  }
+}
+
+/// The mark "--" says that only names follow. CLI11 would hand what is behind it to nobody, in reverse: they come before the
+/// options instead, where none of them can become an option's value.
+Words without_mark(Words arguments) {
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (mark == arguments.end()) return arguments;
+  const auto option = std::find_if(mark + 1, arguments.end(), [](const auto& word) { return word.starts_with('-'); });
+  if (option != arguments.end())
+    throw Error(ErrorCode::bad_option, fmt::format("unexpected argument '{}' behind --: options stand before it", *option));
+  Words in_order(mark + 1, arguments.end());
+  arguments.erase(mark, arguments.end());
+  arguments.insert(arguments.begin() + (arguments.empty() ? 0 : 1), in_order.begin(), in_order.end());
+  return arguments;
+}
+
 void refuse_unknown_command(const Words& arguments) {
   if (arguments.empty()) {
     throw Error(ErrorCode::bad_option,
@@ -298,6 +367,7 @@ void refuse_unknown_command(const Words& arguments) {
 
 Options parse(std::vector<std::string> arguments) {
   Options options;
+  FileOptions files;
   CLI::App app{"Echelon: incomplete-LU preconditioners, triangular sweeps and solvers", "echelon"};
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
   app.get_formatter()->column_width(34);
@@ -306,27 +376,27 @@ Options parse(std::vector<std::string> arguments) {
   app.footer("echelon COMMAND --help lists the options of a command. A first try: echelon solve");
 
   auto* solve = app.add_subcommand("solve", "solve one linear system: a built-in problem or a matrix file");
-  add_system_options(*solve, options.solve);
-  add_solver_options(*solve, options.solve);
-  add_preconditioner_options(*solve, options.solve);
-  add_output_options(*solve, options.solve);
+  add_system_options(*solve, options.solve, files);
+  add_solver_options(*solve, options.solve, files);
+  add_preconditioner_options(*solve, options.solve, files);
+  add_output_options(*solve, options.solve, files);
   solve->footer(solve_examples);
 
   auto* check = app.add_subcommand(
       "check", "look at a matrix before solving: structure, diagonal, symmetry, NaN, rank, memory, advice");
-  check->add_option("matrix", options.check.matrix, "Matrix Market file, plain or .gz")->required()->type_name("FILE");
-  check->add_option("--json", options.json, "write the report; - is standard output")->type_name("FILE");
+  add_file(*check, "matrix", options.check.matrix, "Matrix Market file, plain or .gz", FileRole::input, files)->required();
+  add_file(*check, "--json", options.json, json_help, FileRole::output, files);
   check->add_flag("-q,--quiet", options.check.quiet, "print nothing: the exit status is the answer");
   check->footer("Exit status: 0 solvable, 1 singular by structure, not square or not finite, 2 not readable.");
 
   auto* bench =
       app.add_subcommand("bench", "measure sweeps, set-up or whole solves, beside other libraries and the bandwidth");
-  add_bench_options(*bench, options.bench);
+  add_bench_options(*bench, options.bench, files);
 
   auto* selftest = app.add_subcommand("selftest", "every method on small problems on this machine, in under a minute");
   auto* info = app.add_subcommand("info", "version, build features, CPU, GPUs, bandwidth");
   for (auto* sub : {selftest, info}) {
-    sub->add_option("--json", options.json, "write the report; - is standard output")->type_name("FILE");
+    add_file(*sub, "--json", options.json, json_help, FileRole::output, files);
     sub->add_option("--threads", options.threads, "0: as many as there are")
         ->check(integer(0, most_threads()))
         ->type_name("T");
@@ -334,7 +404,9 @@ Options parse(std::vector<std::string> arguments) {
   for (auto* sub : {solve, check, bench, selftest, info}) sub->allow_extras();
 
   refuse_unknown_command(arguments);
-  arguments = translate_petsc(arguments);
+  arguments = without_mark(translate_petsc(arguments));
+  refuse_unknown_command(arguments);  // nothing may be left of it
+  refuse_missing_values(arguments);
   for (const auto* sub : {solve, check, bench, selftest, info}) {
     if (sub->get_name() == arguments.front()) refuse_single_dashes(*sub, arguments);
   }
@@ -365,6 +437,7 @@ Options parse(std::vector<std::string> arguments) {
     check_combination(options.bench, [&](const std::string& name) { return bench->get_option(name)->count() > 0; });
   }
   options.check.json = options.json;
+  refuse_same_files(named_files(files));
   return options;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/outputs.hpp"
 #include "echelon/base/array.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
@@ -119,6 +120,7 @@ std::vector<SelftestCase> all_cases(int all_threads) {
 }  // namespace
 
 int run_selftest(const std::string& json, int thread_count) {
+  Output output(json);
   set_threads(thread_count);
   const Timer clock;
   const auto cases = all_cases(thread_count);
@@ -135,7 +137,7 @@ int run_selftest(const std::string& json, int thread_count) {
     table.add({one.method, one.problem, std::to_string(one.iterations), fmt::format("{:.1e}", one.relative_residual),
                fmt::format("{:.3f}", one.seconds), one.outcome, one.passed ? "pass" : "FAIL"});
   }
-  if (!json.empty()) write_report(json, to_json(cases, clock.seconds()));
+  output.write([&] { return to_json(cases, clock.seconds()); });
   Console console(false, json == "-");
   console.say(table.text());
   console.say(fmt::format("{} of {} passed in {:.1f} s\n", cases.size() - static_cast<std::size_t>(failed), cases.size(),

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <charconv>
+#include <new>
 #include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/linear_system.hpp"
 #include "cli/machine_info.hpp"
+#include "cli/outputs.hpp"
 #include "cli/problem_kinds.hpp"
 #include "cli/solve_text.hpp"
 #include "cli/time_limit.hpp"
@@ -14,7 +17,7 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/krylov/auto_solve.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/problem/matrix_market_write.hpp"
 #include "echelon/report/json.hpp"
 #include "echelon/report/plot.hpp"
 #include "echelon/report/progress.hpp"
@@ -61,7 +64,8 @@ IluOptions ilu_options(const SolveOptions& options) {
     ilu.shift = ShiftPolicy::none;
   } else if (options.shift != "auto") {
     ilu.shift = ShiftPolicy::value;
-    ilu.shift_value = std::stod(options.shift);
+    // std::stod throws at numbers below the normal ones.
+    std::from_chars(options.shift.data(), options.shift.data() + options.shift.size(), ilu.shift_value);
   }
   ilu.trisolve = trisolve_options(options);
   ilu.scale_matrix = options.scale_matrix == "ruiz";
@@ -122,8 +126,7 @@ RunReport gather(const SolveOptions& options, const LinearSystem& system, AutoOu
   RunReport run;
   run.command = "solve";
   run.problem = system.info;
-  const bool with_bandwidth = !options.json.empty();
-  run.backend = options.backend == "cuda" ? cuda_backend_info(with_bandwidth) : host_backend(with_bandwidth);
+  run.backend = options.backend == "cuda" ? cuda_backend_info() : host_backend(false);
   run.automatic = options.pc == "auto";
   run.choice = outcome.choice.name();
   run.why = outcome.choice.why;
@@ -166,17 +169,48 @@ ResidualPlot plot_of(const RunReport& run, const std::vector<AttemptNote>& attem
   return plot;
 }
 
-void write_results(const SolveOptions& options, RunReport& run, const Vector<double>& x, const AutoOutcome& outcome,
+/// All that a solve writes, opened before it begins.
+struct Outputs {
+  explicit Outputs(const SolveOptions& options)
+      : solution(options.solution), history(options.history), plot(options.plot), json(options.json) {}
+  Output solution, history, plot, json;
+
+  bool take_standard_output() const {
+    for (const auto* one : {&solution, &history, &plot, &json}) {
+      if (one->path() == "-") return true;
+    }
+    return false;
+  }
+  bool given_up() const { return solution.given_up() || history.given_up() || plot.given_up() || json.given_up(); }
+};
+
+/// One file that cannot be written does not take the others along: what happened is kept for the report.
+template <class Write>
+void write_one(const char* option, Output& output, RunReport& run, const Write& write) {
+  if (!output.asked_for()) return;
+  try {
+    write();
+  } catch (const Error& error) {
+    run.output_errors.push_back({option, output.path(), error.what()});
+  } catch (const std::bad_alloc&) {
+    run.output_errors.push_back({option, output.path(), "memory ran out while it was written"});
+  }
+}
+
+void write_results(Outputs& outputs, RunReport& run, const Vector<double>& x, const AutoOutcome& outcome,
                    const Timer& total) {
-  if (!options.solution.empty()) write_vector(options.solution, x);
-  if (!options.history.empty()) write_report(options.history, history_csv(run.result.history));
-  if (!options.plot.empty()) write_report(options.plot, residual_svg(plot_of(run, outcome.attempts)));
+  write_one("--solution", outputs.solution, run, [&] { write_vector(outputs.solution.file(), x); });
+  write_one("--history", outputs.history, run,
+            [&] { outputs.history.write([&] { return history_csv(run.result.history); }); });
+  write_one("--plot", outputs.plot, run,
+            [&] { outputs.plot.write([&] { return residual_svg(plot_of(run, outcome.attempts)); }); });
   run.seconds.total = total.seconds();
-  if (!options.json.empty()) write_report(options.json, to_json(run));
+  write_one("--json", outputs.json, run, [&] { outputs.json.write([&] { return to_json(run); }); });
 }
 
 /// The whole report of a run whose time was up before there was a system to solve.
-[[noreturn]] void end_too_early(const SolveOptions& options, const std::vector<std::string>& arguments, const Timer& total) {
+[[noreturn]] void end_too_early(const SolveOptions& options, const std::vector<std::string>& arguments, Outputs& outputs,
+                                const Timer& total) {
   RunReport run;
   run.command = "solve";
   run.arguments = arguments;
@@ -194,7 +228,7 @@ void write_results(const SolveOptions& options, RunReport& run, const Vector<dou
   run.result.preconditioner.ok = false;
   std::string sentence = fmt::format("echelon: {}; nothing was solved\n", run.result.message);
   try {
-    if (!options.json.empty()) write_report(options.json, to_json(run));
+    outputs.json.write([&] { return to_json(run); });
     finish_output();
   } catch (const std::exception& error) {
     sentence += fmt::format("echelon: the report could not be written either: {}\n", error.what());
@@ -202,7 +236,9 @@ void write_results(const SolveOptions& options, RunReport& run, const Vector<dou
   leave_at_once(sentence, exit_not_converged);
 }
 
-int status_of(const Report& report) {
+int status_of(const Report& report, const Outputs& outputs, bool all_written) {
+  if (outputs.given_up()) return exit_interrupted;
+  if (!all_written) return exit_status(ErrorCode::write_failed);
   if (report.reason == Reason::interrupted) return exit_interrupted;
   return report.converged ? exit_done : exit_not_converged;
 }
@@ -211,10 +247,11 @@ int status_of(const Report& report) {
 
 int run_solve(const SolveOptions& options, const std::vector<std::string>& arguments) {
   const Timer total;
-  TimeLimit limit(options.time_limit, [&] { end_too_early(options, arguments, total); });
+  Outputs outputs(options);
+  TimeLimit limit(options.time_limit, [&] { end_too_early(options, arguments, outputs, total); });
   const Device device = chosen_device(options.backend);
   set_threads(options.threads);
-  Console console(options.quiet, options.json == "-");
+  Console console(options.quiet, outputs.take_standard_output());
   const LinearSystem system = make_system(options);
   console.say(problem_line(system.info));
   limit.something_to_save();
@@ -237,10 +274,12 @@ int run_solve(const SolveOptions& options, const std::vector<std::string>& argum
   AutoOutcome outcome = solve_automatically(system.ref(), system.b, x, request);
   RunReport run = gather(options, system, outcome, x);
   run.arguments = arguments;
-  write_results(options, run, x, outcome, total);
+  write_results(outputs, run, x, outcome, total);
   console.say(result_text(run, options.verbose));
-  const int status = status_of(run.result);
-  if (options.quiet && status != exit_done) console.complain(fmt::format("echelon: {}\n", outcome_sentence(run)));
+  for (const auto& error : run.output_errors)
+    console.complain(fmt::format("echelon: {}: {}\n", error.option, error.message));
+  const int status = status_of(run.result, outputs, run.output_errors.empty());
+  if (options.quiet && !run.result.converged) console.complain(fmt::format("echelon: {}\n", outcome_sentence(run)));
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/next_step.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/ordinal.hpp"
+#include "echelon/base/utf8.hpp"
 
 namespace echelon::cli {
 namespace {
@@ -79,7 +80,7 @@ std::string pivot_text(const FactorReport& pc) {
 }  // namespace
 
 std::string problem_text(const ProblemInfo& problem) {
-  std::string text = problem.name;
+  std::string text = printable(problem.name);
   if (problem.grid) {
     const auto& grid = *problem.grid;
     text +=
@@ -102,7 +103,9 @@ std::string result_text(const RunReport& run, bool verbose) {
   const auto& result = run.result;
   const auto& pc = result.preconditioner;
   std::string text;
-  const auto add = [&](const char* key, const std::string& value) { text += fmt::format(line_format, key, value); };
+  const auto add = [&](const char* key, const std::string& value) {
+    text += fmt::format(line_format, key, printable(value));
+  };
   add("choice", fmt::format("{}: {}", run.choice, run.why));
   add("preconditioner", preconditioner_text(pc));
   if (!pc.bad_pivots.empty()) add("", pivot_text(pc));

@@ -43,11 +43,14 @@ std::int64_t last_level_cache_bytes() {
   return 0;
 }
 
+std::int64_t copied_bytes(std::int64_t cache_bytes, std::int64_t free_bytes) {
+  constexpr std::int64_t smallest = std::int64_t{16} << 20, unknown = std::int64_t{128} << 20;
+  const std::int64_t wanted = cache_bytes > 0 ? std::max(cache_bytes, smallest) : unknown;
+  return std::max<std::int64_t>(std::min(wanted, free_bytes / 8), 8192);
+}
+
 double measure_copy_bandwidth() {
-  constexpr std::int64_t smallest = std::int64_t{16} << 20, largest = std::int64_t{128} << 20;
-  std::int64_t bytes = std::clamp(last_level_cache_bytes(), smallest, largest);
-  bytes = std::min(bytes, available_bytes() / 8);
-  const std::int64_t n = std::max<std::int64_t>(bytes / 8, 1024);
+  const std::int64_t n = copied_bytes(last_level_cache_bytes(), available_bytes()) / 8;
   Array<double> from(n), to(n);
   const int team = threads();
   const Timer clock;

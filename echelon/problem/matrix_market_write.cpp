@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Values as the shortest decimal text that reads back to the same bits (std::to_chars), formatted by all threads in batches
 // of rows and written in order. Matrix Market has no NaN or infinity: such a value is refused before the file is touched.
+#include "echelon/problem/matrix_market_write.hpp"
+
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -13,7 +15,6 @@
 #include <vector>
 
 #include "echelon/base/error.hpp"
-#include "echelon/base/file_output.hpp"
 #include "echelon/base/parallel_parts.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/problem/matrix_market.hpp"
@@ -26,12 +27,12 @@ constexpr std::int64_t batch_values = std::int64_t{1} << 18;  // a thread; a few
 /// Text to a file, through gzip when the name asks for it.
 class TextSink {
  public:
-  explicit TextSink(const std::string& path) : path_(path), file_(path) {
-    if (!path.ends_with(".gz")) return;
+  explicit TextSink(FileOutput& file) : file_(file) {
+    if (!file.path().ends_with(".gz")) return;
     stream_.emplace();
     if (deflateInit2(&*stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
       stream_.reset();
-      throw Error(ErrorCode::out_of_memory, "zlib could not start for lack of memory", path);
+      throw Error(ErrorCode::out_of_memory, "zlib could not start for lack of memory", file.path());
     }
   }
   ~TextSink() {
@@ -59,13 +60,12 @@ class TextSink {
     do {
       stream_->next_out = reinterpret_cast<Bytef*>(out.data());
       stream_->avail_out = static_cast<uInt>(out.size());
-      if (deflate(&*stream_, flush) == Z_STREAM_ERROR) throw Error(ErrorCode::internal, "zlib lost its state", path_);
+      if (deflate(&*stream_, flush) == Z_STREAM_ERROR) throw Error(ErrorCode::internal, "zlib lost its state", file_.path());
       file_.write({out.data(), out.size() - stream_->avail_out});
     } while (stream_->avail_out == 0);
   }
 
-  std::string path_;
-  FileOutput file_;
+  FileOutput& file_;
   std::optional<z_stream> stream_;
 };
 
@@ -82,6 +82,12 @@ void append(std::string& text, Number number, char end) {
               fmt::format("entry ({}, {}) is {}, which a Matrix Market file cannot hold; nothing was written", row + 1,
                           column + 1, value),
               path);
+}
+
+void require_finite(const std::string& path, const Vector<double>& x) {
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(x[i])) refuse_nonfinite(path, i, 0, x[i]);
+  }
 }
 
 /// Batches [begin, end) of `items`, each formatted by a thread of its own, written in order.
@@ -105,10 +111,15 @@ void write_batches(TextSink& sink, std::int64_t items, std::int64_t batch, const
 
 void write_vector(const std::string& path, const Vector<double>& x) {
   if (!x.device().is_host()) return write_vector(path, x.to(Device::host()));
-  for (std::int64_t i = 0; i < x.size(); ++i) {
-    if (!std::isfinite(x[i])) refuse_nonfinite(path, i, 0, x[i]);
-  }
-  TextSink sink(path);
+  require_finite(path, x);
+  FileOutput file(path);
+  write_vector(file, x);
+}
+
+void write_vector(FileOutput& file, const Vector<double>& x) {
+  if (!x.device().is_host()) return write_vector(file, x.to(Device::host()));
+  require_finite(file.path(), x);
+  TextSink sink(file);
   sink.write(fmt::format("%%MatrixMarket matrix array real general\n{} 1\n", x.size()));
   write_batches(sink, x.size(), batch_values, [&](std::string& text, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) append(text, x[i], '\n');
@@ -136,7 +147,8 @@ void write_matrix_market(const std::string& path, const BlockCsr<double>& A) {
       if (!std::isfinite(value)) refuse_nonfinite(path, row, c, value);
     });
   }
-  TextSink sink(path);
+  FileOutput file(path);
+  TextSink sink(file);
   sink.write(fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n", A.rows(), A.columns(), A.nonzeros()));
   const std::int64_t entries_a_row = 1 + A.nonzeros() / std::max<std::int64_t>(1, A.rows());
   const std::int64_t batch = std::max<std::int64_t>(1, batch_values / entries_a_row);

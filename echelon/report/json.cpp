@@ -107,6 +107,13 @@ Json attempts_json(const std::vector<AttemptSummary>& attempts) {
   return list;
 }
 
+Json output_errors_json(const std::vector<OutputError>& errors) {
+  Json list = Json::array();
+  for (const auto& error : errors)
+    list.push_back({{"option", error.option}, {"file", error.file}, {"message", error.message}});
+  return list;
+}
+
 }  // namespace
 
 std::string to_json(const RunReport& report) {
@@ -144,6 +151,7 @@ std::string to_json(const RunReport& report) {
                        {"waits", result.transfers.waits},
                        {"scalars", result.transfers.scalars}};
   json["solution_hash"] = text_or_null(report.solution_hash);
+  json["output_errors"] = output_errors_json(report.output_errors);
   json["remarks"] = result.remarks;
   json["history"] = result.history;
   return dumped(json);

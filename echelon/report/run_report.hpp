@@ -41,6 +41,11 @@ struct AttemptSummary {
   double relative_residual = 1, setup_seconds = 0, solve_seconds = 0;
 };
 
+/// A file that could not be written; what was computed is as good as it was.
+struct OutputError {
+  std::string option, file, message;
+};
+
 struct RunReport {
   std::string command;
   std::vector<std::string> arguments;
@@ -53,6 +58,7 @@ struct RunReport {
   PhaseSeconds seconds;
   std::string solution_hash;
   double rtol = 0, atol = 0;
+  std::vector<OutputError> output_errors;
 };
 
 /// What `check` found; see docs/json.md.

@@ -5,11 +5,13 @@
 
 #include <cmath>
 
+#include "echelon/base/utf8.hpp"
+
 namespace echelon::svg {
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : valid_utf8(text)) {
     switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;

@@ -10,6 +10,7 @@ namespace echelon::svg {
 
 inline constexpr std::array<const char*, 6> colors = {"#1f5fa8", "#c4511d", "#2e7d4f", "#7a3e9d", "#8a6d1a", "#555555"};
 
+/// Well-formed whatever the bytes: markup escaped, control characters left out, what is no UTF-8 replaced.
 std::string escaped(const std::string& text);
 
 /// The head of the file, the background, the title and the line below it, from `left` on.

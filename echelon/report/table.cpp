@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/utf8.hpp"
 
 namespace echelon {
 namespace {
@@ -22,6 +23,7 @@ void Table::add(std::vector<std::string> row) {
     throw Error(ErrorCode::bad_argument,
                 fmt::format("a table row has {} cells, its table {} columns", row.size(), columns_.size()));
   }
+  for (auto& cell : row) cell = printable(cell);  // a name of a file may be in it
   rows_.push_back(std::move(row));
 }
 

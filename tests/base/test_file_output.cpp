@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A file is complete or not there: the failures of a disk, each leaving the old file and no litter behind.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -105,16 +108,21 @@ TEST_F(FileOutputTest, DiskFull) {
   EXPECT_TRUE(says(error, "No space left") && says(error, "5 bytes are needed")) << error.what();
 }
 
-// A quota by RLIMIT_FSIZE: the write stops in the middle of a real file.
+// A quota by RLIMIT_FSIZE: the write stops in the middle of a real file. Its signal is left as it is, which ends a process.
 TEST_F(FileOutputTest, ShortWriteLeavesTheOldFileAndNoLitter) {
   write_file(path("a"), "old");
   const auto child = ::fork();
   if (child == 0) {
-    std::signal(SIGXFSZ, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_DFL);
     const rlimit limit{100000, 100000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     const auto error = failure(path("a"), std::string(300000, 'x'));
-    ::_exit(error.code() == ErrorCode::write_failed && says(error, "300000 bytes are needed") && says(error, "are free")
+    sigset_t blocked, pending;
+    ::sigpending(&pending);
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    const bool as_before = sigismember(&pending, SIGXFSZ) == 0 && sigismember(&blocked, SIGXFSZ) == 0;
+    ::_exit(error.code() == ErrorCode::write_failed && says(error, "300000 bytes are needed") && says(error, "are free") &&
+                    says(error, "ulimit -f") && as_before
                 ? 0
                 : 1);
   }
@@ -168,6 +176,102 @@ TEST_F(FileOutputTest, SpecialFilesAreWrittenDirectly) {
   reader.join();
   EXPECT_EQ(got, "through a pipe");
   EXPECT_TRUE(fs::is_fifo(path("pipe")));
+}
+
+TEST_F(FileOutputTest, AReaderThatLeavesHasWhatItWanted) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::string got(4, ' ');
+  std::thread reader([&] { std::ifstream(path("pipe")).read(got.data(), 4); });
+  write_file(path("pipe"), std::string(1'000'000, 'x'));  // more than a pipe holds
+  reader.join();
+  std::signal(SIGPIPE, SIG_DFL);
+  EXPECT_EQ(got, "xxxx");
+}
+
+TEST_F(FileOutputTest, APipeIsOpenedAtTheFirstWrite) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  { FileOutput unused(path("pipe")); }
+  std::atomic<bool> stop = false;
+  int asked = 0;
+  FileOutput file(path("pipe"), 0, [&] {
+    ++asked;
+    return stop.load();
+  });
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    stop = true;
+  });
+  try {
+    file.write("for nobody");
+    ADD_FAILURE() << "nobody reads it";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::write_failed);
+    EXPECT_TRUE(says(error, "nobody opened it to read")) << error.what();
+  }
+  later.join();
+  EXPECT_TRUE(file.given_up());
+  EXPECT_GT(asked, 1);
+}
+
+TEST_F(FileOutputTest, AReaderThatTakesNothingCanBeGivenUp) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const int reader = ::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  FileOutput file(path("pipe"), 0, [] { return true; });
+  EXPECT_THROW(file.write(std::string(1'000'000, 'x')), Error);
+  EXPECT_TRUE(file.given_up());
+  ::close(reader);
+}
+
+TEST_F(FileOutputTest, WhoLeavesAtOnceLeavesNoLitter) {
+  write_file(path("a"), "old");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    FileOutput one(path("a")), other(path("b"));
+    one.write("half of the n");
+    if (::fork() == 0) {  // a child's child owns none of them
+      remove_unfinished_files();
+      ::_exit(0);
+    }
+    int ended = 0;
+    ::wait(&ended);
+    if (files() != 3) ::_exit(7);
+    remove_unfinished_files();
+    ::_exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(content(path("a")), "old");
+}
+
+TEST_F(FileOutputTest, ManyAtATimeAndOneAfterTheOther) {
+  for (int round = 0; round < 40; ++round) {
+    FileOutput a(path("a")), b(path("b"));
+    a.write("1");
+    b.write("2");
+    if (round % 2 == 0) a.commit();
+    b.commit();
+  }
+  EXPECT_EQ(files(), 2u);
+}
+
+TEST_F(FileOutputTest, AnOpenDescriptorIsWrittenAndStaysOpen) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  {
+    FileOutput file(ends[1], "standard output");
+    file.write("bytes");
+    file.commit();
+  }
+  EXPECT_EQ(::write(ends[1], "!", 1), 1);
+  char got[8] = {};
+  EXPECT_EQ(::read(ends[0], got, sizeof got), 6);
+  EXPECT_STREQ(got, "bytes!");
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 }  // namespace

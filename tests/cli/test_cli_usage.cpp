@@ -75,6 +75,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"solve --matrix A.mtx --recognise of", 2, "did you mean off?"},
         Refused{"solve --matrix A.mtx --grid 8", 2, "--grid describes a built-in problem"},
         Refused{"solve -q -v", 2, "contradict"}, Refused{"solve -ksp_typ cg", 2, "did you mean -ksp_type?"},
+        Refused{"-ksp_pc_side right", 2, "a command is needed"}, Refused{"-ksp_monitor false", 2, "a command is needed"},
+        Refused{"-ksp_view", 2, "echelon: "}, Refused{"-ksp_pc_side right -q", 2, "echelon: "},
+        Refused{"solve -- --grid 8", 2, "unexpected argument '--grid' behind --"},
+        Refused{"solve -- 1 2 3", 2, "unexpected argument '1'"}, Refused{"--", 2, "a command is needed"},
+        Refused{"check A.mtx -- B.mtx C.mtx", 2, "unexpected argument"},
+        Refused{"solve --shift 1e-999", 2, "none, auto or a positive number"},
         Refused{"solve -pc_type gamg", 2, "this version has none, jacobi, ilu, icc"},
         Refused{"solve --stencil star8", 2, "did you mean star"}, Refused{"check", 2, "matrix is required"},
         Refused{"info --threads 100000", 2, "needs a whole number from 0 to "},
@@ -93,6 +99,24 @@ TEST_F(Usage, HelpAndVersion) {
   const auto version = run("--version");
   EXPECT_EQ(version.status, 0);
   EXPECT_EQ(version.out.rfind("echelon ", 0), 0u);
+}
+
+TEST_F(Usage, ANumberBelowTheNormalOnesIsANumber) {
+  for (const char* line : {"solve --grid 4 --atol 1e-320", "solve --grid 4 --pc ilut --drop 1e-320",
+                           "solve --problem euler --grid 4 --dt 1e-320", "solve --grid 4 --time-limit 1e-320",
+                           "solve --problem varpoisson --anisotropy 1e-320 --grid 4"}) {
+    const auto result = run(line);
+    EXPECT_FALSE(contains(result.err, "a bug of ours")) << line << result.err;
+    EXPECT_LE(result.status, 2) << line;
+  }
+  EXPECT_EQ(run("solve --grid 4 --pc ilu --shift 1e-320").status, 0);
+}
+
+TEST_F(Usage, NamesMayFollowTheMark) {
+  write("A.mtx", small_matrix);
+  EXPECT_EQ(run("check -- A.mtx").status, 0);
+  EXPECT_EQ(run("check -q -- A.mtx").status, 0);
+  EXPECT_EQ(run("solve --grid 4 --").status, 0);
 }
 
 TEST_F(Usage, TheLastOfARepeatedOptionCounts) {
@@ -126,6 +150,10 @@ TEST_F(Usage, AFullStandardOutputIsSaid) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   const int raw = std::system(ECHELON_PROGRAM " info >/dev/full 2>/dev/null");
   EXPECT_EQ(WEXITSTATUS(raw), 2);
+  const auto line = ECHELON_PROGRAM " solve --grid 4 --json " + file("r.json") + " >/dev/full 2>" + file("err");
+  EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 2);
+  EXPECT_TRUE(contains(text("err"), "standard output could not be written")) << text("err");
+  EXPECT_EQ(json("r.json")["converged"], true) << "the report is of the solve, not of the words about it";
 }
 
 TEST_F(Usage, AClosedPipeIsNoCrash) {

@@ -46,6 +46,14 @@ TEST(ResidualPlot, EscapesTitlesAndBalancesTags) {
   EXPECT_EQ(count(svg, "<svg"), count(svg, "</svg>"));
 }
 
+TEST(ResidualPlot, BytesThatAreNoUtf8AreReplaced) {
+  ResidualPlot plot;
+  plot.title = "\xff-\xc3 \xef\xbf\xbe \xc3\xa4";
+  const auto svg = residual_svg(plot);
+  EXPECT_NE(svg.find(">\xef\xbf\xbd-\xef\xbf\xbd \xef\xbf\xbd \xc3\xa4<"), std::string::npos);
+  EXPECT_EQ(svg.find('\xff'), std::string::npos);
+}
+
 TEST(ResidualPlot, NoHistoryStillDrawsAxes) {
   const auto svg = residual_svg({});
   EXPECT_NE(svg.find("relative residual"), std::string::npos);
