@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/base/threads.hpp"
 #include "echelon/problem/matrix_check.hpp"
 #include "echelon/problem/matrix_market.hpp"
 #include "echelon/report/json.hpp"
@@ -68,6 +69,7 @@ std::string text_of(const CheckReport& report) {
 }  // namespace
 
 int run_check(const CheckOptions& options, const std::vector<std::string>& arguments) {
+  begin_team();
   ReadOptions reading;
   reading.allow_nonfinite = true;  // to count and place them all
   auto report = check_matrix(read_matrix_market(options.matrix, reading), options.matrix);

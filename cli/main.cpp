@@ -13,6 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
+#include "cli/waiting_threads.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/report/json.hpp"
 
@@ -75,6 +76,7 @@ int fail(const Error& error, const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  echelon::cli::choose_how_threads_wait(argv);
   const Arguments arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   echelon::cli::catch_signals();
   try {

@@ -181,6 +181,7 @@ int run_solve(const SolveOptions& options, const std::vector<std::string>& argum
   if (options.time_limit > 0) limit_time(options.time_limit);
   const Device device = chosen_device(options.backend);
   set_threads(options.threads);
+  begin_team();
   Console console(options.quiet, options.json == "-");
   const LinearSystem system = make_system(options);
   console.say(problem_line(system.info));
@@ -201,6 +202,7 @@ int run_solve(const SolveOptions& options, const std::vector<std::string>& argum
   AutoOutcome outcome = solve_automatically(system.ref(), system.b, x, request);
   RunReport run = gather(options, system, outcome, x);
   run.arguments = arguments;
+  if (const auto fewer = fewer_threads_remark(); !fewer.empty()) run.result.remarks.push_back(fewer);
   write_results(options, run, x, outcome, total);
   console.say(result_text(run, options.verbose));
   const int status = status_of(run.result);

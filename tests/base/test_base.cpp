@@ -105,6 +105,20 @@ TEST(Threads, SetAndAskedBack) {
   EXPECT_GE(ec::most_threads(), ec::hardware_threads());
 }
 
+/// A team of another size would have the run time end threads and create them again for the next region.
+TEST(Threads, OneOrAllAndOneForLittleWork) {
+  ec::set_threads(5);
+  for (std::int64_t work = 0; work < 1'000'000; work += 1'000) {
+    const int team = ec::threads_for(work);
+    EXPECT_TRUE(team == 1 || team == 5) << work;
+    if (work <= 5 * 5'005 + 5'005) {
+      EXPECT_EQ(team, 1) << work;  // a product of 5,005 rows of a 5-point stencil
+    }
+  }
+  EXPECT_EQ(ec::threads_for(100'000), 5);
+  ec::set_threads(0);
+}
+
 TEST(Threads, SharesCoverTheRangeOnceInWholeGrains) {
   for (const std::int64_t n : {0, 1, 7, 64, 65, 1000}) {
     for (const int parts : {1, 2, 3, 8}) {
