@@ -12,10 +12,14 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/thread_trial.hpp"
+#include "echelon/base/worth_sharing.hpp"
 
 namespace echelon {
 namespace {
 
+/// Two threads save 25 microseconds of so many operations, about what it takes to wake one that sleeps.
+constexpr std::int64_t usual_worth_sharing = 50'000;
+std::atomic<std::int64_t> worth_sharing{usual_worth_sharing};
 std::atomic<int> chosen{0};
 /// So many there were once: a team of that size is begun without another trial.
 std::atomic<int> had{1};
@@ -48,10 +52,10 @@ int threads() noexcept {
   return wanted <= had.load(std::memory_order_relaxed) ? wanted : try_for(wanted);
 }
 
-int threads_for(std::int64_t work) noexcept {
-  // Two threads would save 25 microseconds of it, about what it takes to wake one that sleeps.
-  constexpr std::int64_t worth_waking = 50'000;
-  return work < worth_waking ? 1 : threads();
+int threads_for(std::int64_t work) noexcept { return work < worth_sharing.load(std::memory_order_relaxed) ? 1 : threads(); }
+
+void share_work_from(std::int64_t operations) noexcept {
+  worth_sharing.store(operations > 0 ? operations : usual_worth_sharing, std::memory_order_relaxed);
 }
 
 int most_threads() noexcept { return std::max(64, 4 * hardware_threads()); }

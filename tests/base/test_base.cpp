@@ -9,6 +9,7 @@
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/base/worth_sharing.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/sanitized.hpp"
 
@@ -107,6 +108,7 @@ TEST(Threads, SetAndAskedBack) {
 
 /// A team of another size would have the run time end threads and create them again for the next region.
 TEST(Threads, OneOrAllAndOneForLittleWork) {
+  ec::share_work_from(0);
   ec::set_threads(5);
   for (std::int64_t work = 0; work < 1'000'000; work += 1'000) {
     const int team = ec::threads_for(work);
@@ -116,6 +118,9 @@ TEST(Threads, OneOrAllAndOneForLittleWork) {
     }
   }
   EXPECT_EQ(ec::threads_for(100'000), 5);
+  ec::share_work_from(1'000);
+  EXPECT_EQ(ec::threads_for(1'000), 5);
+  ec::share_work_from(0);
   ec::set_threads(0);
 }
 

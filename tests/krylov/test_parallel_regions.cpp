@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "echelon/base/worth_sharing.hpp"
 #include "echelon/echelon.hpp"
 #include "echelon/krylov/auto_solve.hpp"
 
@@ -44,7 +45,10 @@ std::map<unsigned, int> regions(const std::function<void()>& work) {
 
 class ParallelRegions : public testing::Test {
  protected:
-  void SetUp() override { set_threads(3); }
+  void SetUp() override {
+    share_work_from(0);  // as users have it
+    set_threads(3);
+  }
   void TearDown() override { set_threads(0); }
 };
 
