@@ -5,6 +5,7 @@
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/base/threads.hpp"
 #include "echelon/problem/matrix_check.hpp"
 #include "echelon/problem/matrix_market.hpp"
 #include "echelon/report/json.hpp"
@@ -80,6 +81,7 @@ std::string text_of(const CheckReport& report) {
 
 int run_check(const CheckOptions& options, const std::vector<std::string>& arguments) {
   Output output(options.json);
+  begin_team();
   ReadOptions reading;
   reading.allow_nonfinite = true;  // to count and place them all
   MatrixMarketFile file(options.matrix, reading);

@@ -37,6 +37,13 @@ BackendInfo host_backend(bool with_bandwidth) {
   return backend;
 }
 
+std::string fewer_threads_remark() {
+  if (threads() >= threads_asked_for()) return {};
+  return fmt::format(
+      "{} of the {} threads asked for could be created: processes or memory are limited (ulimit -u, ulimit -v)", threads(),
+      threads_asked_for());
+}
+
 BackendInfo cuda_backend_info() {
   BackendInfo backend = host_backend(false);
   backend.kind = "cuda";

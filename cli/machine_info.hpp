@@ -2,6 +2,8 @@
 // The machine as reports show it.
 #pragma once
 
+#include <string>
+
 #include "echelon/report/run_report.hpp"
 
 namespace echelon::cli {
@@ -11,5 +13,7 @@ namespace echelon::cli {
 BackendInfo host_backend(bool with_bandwidth);
 /// The first GPU, which must be there, with the host's threads and SIMD.
 BackendInfo cuda_backend_info();
+/// For a report's remarks, when fewer threads could be created than were asked for; otherwise empty.
+std::string fewer_threads_remark();
 
 }  // namespace echelon::cli

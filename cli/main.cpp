@@ -13,6 +13,7 @@
 #include "cli/line_files.hpp"
 #include "cli/options.hpp"
 #include "cli/outputs.hpp"
+#include "cli/waiting_threads.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/ordinal.hpp"
 #include "echelon/base/utf8.hpp"
@@ -75,6 +76,7 @@ int with_words_out(int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  echelon::cli::choose_how_threads_wait(argv);
   const Arguments arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   echelon::cli::catch_signals();
   echelon::count_ordinals_from(1);  // as files and the people who read the output do

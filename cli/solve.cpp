@@ -251,6 +251,7 @@ int run_solve(const SolveOptions& options, const std::vector<std::string>& argum
   TimeLimit limit(options.time_limit, [&] { end_too_early(options, arguments, outputs, total); });
   const Device device = chosen_device(options.backend);
   set_threads(options.threads);
+  begin_team();
   Console console(options.quiet, outputs.take_standard_output());
   const LinearSystem system = make_system(options);
   console.say(problem_line(system.info));
@@ -274,6 +275,7 @@ int run_solve(const SolveOptions& options, const std::vector<std::string>& argum
   AutoOutcome outcome = solve_automatically(system.ref(), system.b, x, request);
   RunReport run = gather(options, system, outcome, x);
   run.arguments = arguments;
+  if (const auto fewer = fewer_threads_remark(); !fewer.empty()) run.result.remarks.push_back(fewer);
   write_results(outputs, run, x, outcome, total);
   console.say(result_text(run, options.verbose));
   for (const auto& error : run.output_errors)

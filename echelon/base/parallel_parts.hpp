@@ -6,6 +6,8 @@
 #include <exception>
 #include <vector>
 
+#include "echelon/base/threads.hpp"
+
 namespace echelon {
 
 template <class Body>
@@ -13,7 +15,7 @@ void for_each_part(int parts, const Body& body) {
   if (parts < 1) return;
   if (parts == 1) return body(0);
   std::vector<std::exception_ptr> failures(static_cast<std::size_t>(parts));
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
+#pragma omp parallel for schedule(static, 1) num_threads(threads())
   for (int part = 0; part < parts; ++part) {
     try {
       body(part);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "echelon/base/threads.hpp"
 #include "echelon/base/work_watch.hpp"
 #include "echelon/report/factor_report.hpp"
 
@@ -24,7 +25,7 @@ std::int64_t parts_of(std::int64_t rows) { return (rows + rows_of_a_part - 1) / 
 template <class T, class Body>
 void for_parts(std::int64_t rows, std::vector<RowWorkspace<T>>& workspaces, const Body& body) {
   const std::int64_t parts = parts_of(rows);
-  const int team = static_cast<int>(std::min<std::int64_t>(static_cast<std::int64_t>(workspaces.size()), parts));
+  const int team = parts > 1 ? static_cast<int>(workspaces.size()) : 1;
   SharedWork shared;
 #pragma omp parallel for num_threads(team) if (team > 1) schedule(static)
   for (std::int64_t part = 0; part < parts; ++part) {
@@ -56,7 +57,7 @@ template <class T>
 double fixed_point_unit(const BlockCsrView<T>& A) {
   T largest = 0;
   const std::int64_t values = A.row_start[A.block_rows] * A.block * A.block;
-#pragma omp parallel for reduction(max : largest) schedule(static) if (values > 1'000'000)
+#pragma omp parallel for reduction(max : largest) schedule(static) num_threads(threads_for(values))
   for (std::int64_t e = 0; e < values; ++e) largest = std::max(largest, magnitude(A.values[e]));
   return fixed_point_unit(static_cast<double>(largest));
 }

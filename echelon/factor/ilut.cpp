@@ -175,14 +175,13 @@ void IlutFactorization<T>::run(const IlutView<T>& view) {
   IlutView<T> shared = view;
   shared.abandoned = &abandoned;
   std::exception_ptr failed;
-#pragma omp parallel num_threads(deal_.team())
+#pragma omp parallel num_threads(std::max(deal_.team(), threads()))
   {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     try {
-      if (omp_get_num_threads() != deal_.team()) {
-        // Fewer came (nested regions, limits).
-        if (thread == 0) pieces.run(view, 0, A_.block_rows(), *workspaces_.front());
-      } else {
+      if (omp_get_num_threads() < deal_.team()) {
+        if (thread == 0) pieces.run(view, 0, A_.block_rows(), *workspaces_.front());  // fewer came (nested regions, limits)
+      } else if (thread < deal_.parts.size()) {
         for (const auto& part : deal_.parts[thread]) {
           if (pieces.run(shared, part.begin, part.end, *workspaces_[thread])) continue;
           abandoned.store(true, std::memory_order_relaxed);

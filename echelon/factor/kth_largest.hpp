@@ -59,7 +59,7 @@ double threshold_by_digits(std::int64_t limit, const Counts& counts) {
 /// order, the same each time.
 template <class Numbers>
 double selection_threshold(std::int64_t parts, std::int64_t limit, const Numbers& numbers) {
-  const int team = static_cast<int>(parts < threads() ? (parts > 0 ? parts : 1) : threads());
+  const int team = parts > 1 ? threads() : 1;
   std::vector<SelectionCounts> own(static_cast<std::size_t>(team));
   return threshold_by_digits(limit, [&](int digit, int shift, std::uint64_t prefix) {
     for (auto& one : own) one.fill(0);

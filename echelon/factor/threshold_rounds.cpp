@@ -28,7 +28,7 @@ class Rounds {
         limits_(limits),
         n_(A.block_rows),
         parts_((n_ + rows_of_a_part - 1) / rows_of_a_part) {
-    team_ = static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>(threads(), parts_)));
+    team_ = parts_ > 1 ? threads() : 1;
     dense_ = Array<T>(team_ * n_);
     mark_ = Array<std::int32_t>(team_ * n_);
     column_ = Array<std::int32_t>(team_ * n_);

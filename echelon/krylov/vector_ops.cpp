@@ -13,8 +13,10 @@
 namespace echelon {
 namespace {
 
-/// Fewer chunks a thread than this cost more to share out than to do.
-constexpr std::int64_t chunks_a_thread = 4;
+/// Numbers read that are an elementary operation of threads_for: four in a vector register, often from a cache.
+constexpr std::int64_t reads_an_operation = 2;
+/// Fewer cannot be shared out evenly.
+constexpr std::int64_t least_chunks = 4;
 /// A sum of squares outside this range may have lost small terms or overflowed.
 constexpr double safe_square_low = 1e-280;
 constexpr double safe_square_high = 1e+300;
@@ -69,7 +71,7 @@ void VectorOps::gpu_sums(int count, std::span<double> totals) {
 }
 
 template <class Work>
-void VectorOps::for_chunks(Work work, Order order) const {
+void VectorOps::for_chunks(Work work, Order order, int vectors) const {
   const std::int64_t chunks = reduction::chunks(n_);
   const auto run = [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t i = from; i < to; ++i) {
@@ -78,7 +80,7 @@ void VectorOps::for_chunks(Work work, Order order) const {
       work(c, begin, std::min(reduction::chunk, n_ - begin));
     }
   };
-  const int parts = static_cast<int>(std::min<std::int64_t>(threads(), chunks / chunks_a_thread));
+  const int parts = chunks >= least_chunks ? threads_for(n_ * vectors / reads_an_operation) : 1;
   if (parts <= 1) {
     run(0, chunks);
     return;
@@ -105,16 +107,16 @@ void VectorOps::tree_and_reduce(int columns, std::span<double> totals) {
 }
 
 template <class Work>
-double VectorOps::sum_chunks(Work work, Order order) {
+double VectorOps::sum_chunks(Work work, Order order, int vectors) {
   double* sums = partial_.data();
-  for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t count) { sums[c] = work(begin, count); }, order);
+  for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t count) { sums[c] = work(begin, count); }, order, vectors);
   double total = 0;
   tree_and_reduce(1, {&total, 1});
   return total;
 }
 
 template <class Work>
-SumPair VectorOps::sum_chunk_pairs(Work work, Order order) {
+SumPair VectorOps::sum_chunk_pairs(Work work, Order order, int vectors) {
   double* sums = partial_.data();
   for_chunks(
       [&](std::int64_t c, std::int64_t begin, std::int64_t count) {
@@ -122,7 +124,7 @@ SumPair VectorOps::sum_chunk_pairs(Work work, Order order) {
         sums[2 * c] = pair.first;
         sums[2 * c + 1] = pair.second;
       },
-      order);
+      order, vectors);
   double total[2];
   tree_and_reduce(2, total);
   return {total[0], total[1]};
@@ -219,14 +221,16 @@ void VectorOps::multi_dot(const Basis& basis, int count, const V& w, std::span<d
     return gpu_sums(columns, h);
   }
   double* sums = partial_.data();
-  for_chunks([&](std::int64_t c, std::int64_t at, std::int64_t n) {
-    double* out = sums + c * columns;
-    if (basis.single()) {
-      kernels_.basis.fp32.multi_dot(basis.fp32(count, at, at + n), w.data() + at, out, n);
-    } else {
-      kernels_.basis.fp64.multi_dot(basis.fp64(count, at, at + n), w.data() + at, out, n);
-    }
-  });
+  for_chunks(
+      [&](std::int64_t c, std::int64_t at, std::int64_t n) {
+        double* out = sums + c * columns;
+        if (basis.single()) {
+          kernels_.basis.fp32.multi_dot(basis.fp32(count, at, at + n), w.data() + at, out, n);
+        } else {
+          kernels_.basis.fp64.multi_dot(basis.fp64(count, at, at + n), w.data() + at, out, n);
+        }
+      },
+      Order::forward, columns);
   tree_and_reduce(columns, h.first(static_cast<std::size_t>(columns)));
 }
 
@@ -246,7 +250,7 @@ double VectorOps::subtract(const Basis& basis, std::span<const double> h, V& w) 
         if (basis.single()) return kernels_.basis.fp32.subtract(basis.fp32(count, at, next), h.data(), w.data() + at, n);
         return kernels_.basis.fp64.subtract(basis.fp64(count, at, next), h.data(), w.data() + at, n);
       },
-      Order::backward);
+      Order::backward, count + 1);
 }
 
 double VectorOps::subtract_and_store(Basis& basis, std::span<const double> h, double scale, int to, V& w) {
@@ -272,7 +276,7 @@ double VectorOps::subtract_and_store(Basis& basis, std::span<const double> h, do
         return kernels_.basis.fp64.subtract_and_store(basis.fp64(count, at, next), h.data(),
                                                       {scale, basis.column64(to) + at}, out, n);
       },
-      Order::backward);
+      Order::backward, count + 1);
 }
 
 void VectorOps::pair_dot(const Basis& basis, int count, const V& w1, const V& w2, std::span<double> h) {
@@ -282,9 +286,11 @@ void VectorOps::pair_dot(const Basis& basis, int count, const V& w1, const V& w2
     return gpu_sums(columns, h);
   }
   double* sums = partial_.data();
-  for_chunks([&](std::int64_t c, std::int64_t at, std::int64_t n) {
-    kernels_.basis.pair_dot(basis.fp64(count, at, at + n), w1.data() + at, w2.data() + at, sums + c * columns, n);
-  });
+  for_chunks(
+      [&](std::int64_t c, std::int64_t at, std::int64_t n) {
+        kernels_.basis.pair_dot(basis.fp64(count, at, at + n), w1.data() + at, w2.data() + at, sums + c * columns, n);
+      },
+      Order::forward, count + 2);
   tree_and_reduce(columns, h.first(static_cast<std::size_t>(columns)));
 }
 
@@ -302,7 +308,7 @@ SumPair VectorOps::pair_subtract(Basis& basis, int count, std::span<const double
             h.data(), scales.first, scales.along, scales.second, basis.column64(count) + at, basis.column64(count + 1) + at};
         return kernels_.basis.pair_subtract(basis.fp64(count, at, next), step, w1.data() + at, w2.data() + at, n);
       },
-      Order::backward);
+      Order::backward, count + 1);
 }
 
 void VectorOps::combine(const Basis& basis, std::span<const double> y, V& u) {

@@ -92,12 +92,13 @@ class VectorOps {
 
  private:
   enum class Order { forward, backward };
+  /// `vectors`: how many of length n are read, for the number of threads.
   template <class Work>
-  void for_chunks(Work work, Order order = Order::forward) const;
+  void for_chunks(Work work, Order order = Order::forward, int vectors = 2) const;
   template <class Work>
-  double sum_chunks(Work work, Order order = Order::forward);
+  double sum_chunks(Work work, Order order = Order::forward, int vectors = 2);
   template <class Work>
-  SumPair sum_chunk_pairs(Work work, Order order = Order::forward);
+  SumPair sum_chunk_pairs(Work work, Order order = Order::forward, int vectors = 2);
   /// Totals of the GPU's last reduction, and the communicator's.
   double gpu_sum();
   SumPair gpu_pair();

@@ -49,7 +49,7 @@ template <class T>
 class Preconditioner {
  public:
   virtual ~Preconditioner() = default;
-  /// z = M⁻¹ r. One call at a time: a preconditioner may keep scratch of its own.
+  /// z = M⁻¹ r. Ours on the host: from several threads at once, but not during a refactor. On a GPU: one call at a time.
   virtual void apply(const Vector<T>& r, Vector<T>& z) const = 0;
   /// The same for several right-hand sides, as many z as r (Error(size_mismatch) otherwise) and z[k] alone may be r[k]: the
   /// bits of one by one. On a GPU factors are read once for up to eight.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -61,9 +62,10 @@ class BlockIlu final : public Ilu<T>::Impl {
   bool positive_definite_;
   std::string title_;                  // "ILU(0)", for messages
   mutable Array<std::int32_t> order_;  // elimination position → user's block row; made when asked for if natural
-  Array<std::int32_t> position_;       // its inverse; empty when natural
-  bool grown_ = false;                 // the factors' pattern is larger than A's
-  Pattern original_;                   // A's pattern where the triangles do not have it, for refactor
+  mutable std::once_flag order_made_;
+  Array<std::int32_t> position_;  // its inverse; empty when natural
+  bool grown_ = false;            // the factors' pattern is larger than A's
+  Pattern original_;              // A's pattern where the triangles do not have it, for refactor
   FactoredSolve<T> solve_;
   double operations_ = 0;  // of one elimination; 0: not counted yet
   FactorRange<T> factor_rows_ = nullptr;
@@ -322,10 +324,11 @@ void BlockIlu<T>::refactor(const BlockCsr<T>& A) {
 
 template <class T>
 std::span<const std::int32_t> BlockIlu<T>::order() const {
-  if (order_.size() != solve_.factors.rows) {
+  std::call_once(order_made_, [this] {
+    if (!natural()) return;
     order_ = Array<std::int32_t>(solve_.factors.rows);
     std::iota(order_.begin(), order_.end(), 0);
-  }
+  });
   return order_.span();
 }
 

@@ -22,7 +22,7 @@ void FactoredSolve<T>::plan(SweepSchedule schedule, int team) {
   constexpr std::int64_t entries_of_a_second = 50'000'000;
   const bool apart = team > 1 && factors.rows > 10'000 &&
                      (!WorkWatch::current() || factors.lower.entries() + factors.upper.entries() < entries_of_a_second);
-#pragma omp parallel for num_threads(2) if (apart) schedule(static, 1)
+#pragma omp parallel for num_threads(threads()) if (apart) schedule(static, 1)
   for (int which = 0; which < 2; ++which) {
     try {
       const auto& triangle = which == 0 ? factors.lower : factors.upper;
@@ -33,17 +33,23 @@ void FactoredSolve<T>::plan(SweepSchedule schedule, int team) {
     }
   }
   if (failed) std::rethrow_exception(failed);
-  progress_ = Progress(team);
   sweeps_ = TriangularSolve<T>(factors, team);
-  if (scratch_.size() != factors.rows * factors.block) scratch_ = Array<T>(factors.rows * factors.block);
+  fit(scratch_.own());
 }
 
 template <class T>
-void FactoredSolve<T>::sweep(const T* r, T* x) const {
+void FactoredSolve<T>::fit(Scratch& scratch) const {
+  sweeps_.fit(scratch.sweeps);
+  const std::int64_t size = factors.rows * factors.block;
+  if (scratch.vector.size() != size) scratch.vector = Array<T>(size);
+}
+
+template <class T>
+void FactoredSolve<T>::sweep(const T* r, T* x, Scratch& scratch) const {
   if (iterates_) {
     iteration_.apply(r, x);
   } else {
-    exact_sweep(r, x);
+    exact_sweep(r, x, scratch);
   }
 }
 
@@ -65,25 +71,27 @@ void FactoredSolve<T>::choose(const TrisolveOptions& options, FactorReport& repo
 }
 
 template <class T>
-void FactoredSolve<T>::exact_sweep(const T* r, T* x) const {
-  sweeps_.lower(factors, lower_plan_, progress_, r, x);
-  sweeps_.upper(factors, upper_plan_, progress_, x);
+void FactoredSolve<T>::exact_sweep(const T* r, T* x, Scratch& scratch) const {
+  sweeps_.lower(factors, lower_plan_, scratch.sweeps, r, x);
+  sweeps_.upper(factors, upper_plan_, scratch.sweeps, x);
 }
 
 template <class T>
 double FactoredSolve<T>::inverse_growth() {
-  scratch_.fill(1);
-  exact_sweep(scratch_.data(), scratch_.data());
+  auto& own = scratch_.own();
+  own.vector.fill(1);
+  exact_sweep(own.vector.data(), own.vector.data(), own);
   return largest_in_scratch();
 }
 
 template <class T>
 double FactoredSolve<T>::growth(FactorBounds bounds, double norm) {
-  scratch_.fill(1);
-  sweeps_.lower(factors, lower_plan_, progress_, scratch_.data(), scratch_.data());
+  auto& own = scratch_.own();
+  own.vector.fill(1);
+  sweeps_.lower(factors, lower_plan_, own.sweeps, own.vector.data(), own.vector.data());
   if (bounds.bounded()) bounds.include_solved(largest_scaled());
-  return growth_by(bounds.of_inverse(), norm, [this] {
-    sweeps_.upper(factors, upper_plan_, progress_, scratch_.data());
+  return growth_by(bounds.of_inverse(), norm, [this, &own] {
+    sweeps_.upper(factors, upper_plan_, own.sweeps, own.vector.data());
     return largest_in_scratch();
   });
 }
@@ -93,13 +101,14 @@ template <class T>
 double FactoredSolve<T>::largest_scaled() const {
   constexpr std::int64_t lanes = 8;  // apart, so that none waits for the one before
   const int b = factors.block;
+  const Array<T>& x = scratch_.own().vector;
   T largest[lanes] = {}, poison[lanes] = {};
   const auto take = [&](std::int64_t lane, T product) {
     largest[lane] = product > largest[lane] ? product : largest[lane];
     poison[lane] += product * 0;
   };
   if (b == 1) {
-    const auto product = [&](std::int64_t i) { return magnitude(factors.inverse_diagonal[i]) * magnitude(scratch_[i]); };
+    const auto product = [&](std::int64_t i) { return magnitude(factors.inverse_diagonal[i]) * magnitude(x[i]); };
     std::int64_t i = 0;
     for (; i + lanes <= factors.rows; i += lanes) {
       for (std::int64_t lane = 0; lane < lanes; ++lane) take(lane, product(i + lane));
@@ -108,7 +117,7 @@ double FactoredSolve<T>::largest_scaled() const {
   } else {
     for (std::int64_t i = 0; i < factors.rows; ++i) {
       const T* D = factors.inverse_diagonal.data() + i * b * b;
-      for (int r = 0; r < b; ++r) take(r % lanes, absolute_product(b, D + r, scratch_.data() + i * b));
+      for (int r = 0; r < b; ++r) take(r % lanes, absolute_product(b, D + r, x.data() + i * b));
     }
   }
   T all = 0, poisoned = 0;
@@ -122,7 +131,7 @@ double FactoredSolve<T>::largest_scaled() const {
 template <class T>
 double FactoredSolve<T>::largest_in_scratch() const {
   T largest = 0, poison = 0;  // 0·x is NaN for what is not finite, and stays so in a sum
-  for (const T value : scratch_) {
+  for (const T value : scratch_.own().vector) {
     largest = std::max(largest, magnitude(value));
     poison += value * 0;
   }
@@ -134,20 +143,21 @@ void FactoredSolve<T>::apply(const Vector<T>& r, Vector<T>& z, const Orders& ord
   const auto size = factors.rows * factors.block;
   if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
   if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
+  auto scratch = scratch_.take([this](Scratch& spare) { fit(spare); });
   if (orders.rows.empty() && orders.columns.empty()) {
-    sweep(r.data(), z.data());
+    sweep(r.data(), z.data(), *scratch);
     return;
   }
   const std::int64_t n = factors.rows, b = factors.block;
   const T* from = r.data();
   T* to = z.data();
-  T* inner = scratch_.data();
+  T* inner = scratch->vector.data();
   const std::int32_t* rows = orders.rows.empty() ? nullptr : orders.rows.data();
   const std::int32_t* columns = orders.columns.empty() ? nullptr : orders.columns.data();
   const int team = lower_plan_.threads;
 #pragma omp parallel for num_threads(team) if (team > 1)
   for (std::int64_t i = 0; i < n; ++i) std::copy_n(from + (rows ? rows[i] : i) * b, b, inner + i * b);
-  sweep(inner, inner);
+  sweep(inner, inner, *scratch);
 #pragma omp parallel for num_threads(team) if (team > 1)
   for (std::int64_t i = 0; i < n; ++i) std::copy_n(inner + i * b, b, to + (columns ? columns[i] : i) * b);
 }
@@ -198,7 +208,8 @@ void FactoredSolve<T>::describe(std::int64_t blocks_of_A, FactorReport& report) 
   report.levels = lower_plan_.levels;
   const auto stored = factors.lower.entries() + factors.upper.entries() + factors.rows;
   report.fill_ratio = blocks_of_A > 0 ? static_cast<double>(stored) / static_cast<double>(blocks_of_A) : 1;
-  report.bytes = factors.bytes() + lower_plan_.bytes() + upper_plan_.bytes() + scratch_.bytes() + sweeps_.bytes();
+  report.bytes = factors.bytes() + lower_plan_.bytes() + upper_plan_.bytes() + scratch_.own().vector.bytes() +
+                 scratch_.own().sweeps.bytes() + sweeps_.bytes();
   counted_bytes_ = 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "echelon/base/lent_scratch.hpp"
 #include "echelon/factor/factor_bounds.hpp"
 #include "echelon/factor/triangles.hpp"
 #include "echelon/matrix/block_csr.hpp"
@@ -27,7 +28,7 @@ class FactoredSolve {
   struct Orders {
     std::span<const std::int32_t> rows, columns;
   };
-  /// Sizes are checked. One call at a time; allocates nothing.
+  /// Sizes are checked. Several threads may call at once; one caller allocates nothing.
   void apply(const Vector<T>& r, Vector<T>& z, const Orders& orders) const;
   /// After new values: whether `apply` iterates, or sweeps exactly because that was asked for, is faster, or the guard
   /// foresees that the iteration diverges. The report gets the note and, for the last, a remark. Not to be moved afterwards.
@@ -38,7 +39,8 @@ class FactoredSolve {
   double growth(FactorBounds bounds, double norm);
 
   const SweepPlan& lower_plan() const { return lower_plan_; }
-  Progress& progress() const { return progress_; }
+  /// For a factorization by the lower plan: set-up, nobody applies meanwhile.
+  Progress& progress() { return scratch_.own().sweeps.progress; }
   /// The strict lower triangle; the upper one with its diagonal. In elimination order.
   BlockCsr<T> lower() const;
   BlockCsr<T> upper() const;
@@ -47,18 +49,22 @@ class FactoredSolve {
   void describe(std::int64_t blocks_of_A, FactorReport& report) const;
 
  private:
-  void sweep(const T* r, T* x) const;
-  void exact_sweep(const T* r, T* x) const;
+  struct Scratch {
+    typename TriangularSolve<T>::Scratch sweeps;
+    Array<T> vector;  // the permuted right-hand side, and the growth estimate
+  };
+  void fit(Scratch& scratch) const;
+  void sweep(const T* r, T* x, Scratch& scratch) const;
+  void exact_sweep(const T* r, T* x, Scratch& scratch) const;
   double largest_in_scratch() const;
   double largest_scaled() const;
 
   SweepPlan lower_plan_, upper_plan_;
-  mutable Progress progress_;
   TriangularSolve<T> sweeps_;
   bool iterates_ = false;
   mutable std::int64_t counted_bytes_ = 0;  // of the iteration, in the report
   IteratedTriangles<T> iteration_;
-  mutable Array<T> scratch_;  // one vector: the permuted right-hand side, and the growth estimate
+  LentScratch<Scratch> scratch_;
 };
 
 }  // namespace echelon

@@ -83,9 +83,9 @@ class Ilu final : public Preconditioner<T> {
   void apply(const Vector<T>& r, Vector<T>& z) const override;
   const FactorReport& report() const override;
   std::unique_ptr<SharedTriangles<T>> shared_triangles(const Operator<T>& A) const override;
-  /// New values, same pattern (checked, Error(structure) otherwise). Allocates nothing, unless the report's remarks do;
-  /// on grids with several unknowns a point it takes one vector and gives it back. ILUT: the size must be the same and the
-  /// pattern need not; the factors' pattern is computed anew, and memory taken for it.
+  /// New values, same pattern (checked, Error(structure) otherwise), while nobody applies. Allocates nothing, but for
+  /// remarks; on grids with several unknowns a point it takes one vector and gives it back. ILUT: the size must be the same
+  /// and the pattern need not; the factors' pattern is computed anew, and memory taken for it.
   [[nodiscard]] const FactorReport& refactor(const BlockCsr<T>& A);
   [[nodiscard]] const FactorReport& refactor(const StructMatrix<T>& A);
 

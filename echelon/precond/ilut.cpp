@@ -4,6 +4,7 @@
 // Rows are the business of factor/ilut*, the policy that of factor/breakdown.
 #include <fmt/format.h>
 
+#include <mutex>
 #include <numeric>
 
 #include "echelon/base/error.hpp"
@@ -50,9 +51,10 @@ class BlockIlut final : public Ilu<T>::Impl {
   IluOptions options_;
   std::int64_t rows_;
   int block_;
-  Array<std::int32_t> order_;                  // elimination position → user's block row; empty when natural
-  Array<std::int32_t> position_;               // its inverse
-  Array<std::int32_t> column_order_;           // pivoting: elimination position → user's block column
+  Array<std::int32_t> order_;         // elimination position → user's block row; empty when natural
+  Array<std::int32_t> position_;      // its inverse
+  Array<std::int32_t> column_order_;  // pivoting: elimination position → user's block column
+  mutable std::once_flag natural_order_made_;
   mutable Array<std::int32_t> natural_order_;  // made when asked for
   FactoredSolve<T> solve_;
 };
@@ -151,10 +153,10 @@ void BlockIlut<T>::refactor(const BlockCsr<T>& A) {
 template <class T>
 std::span<const std::int32_t> BlockIlut<T>::or_natural(const Array<std::int32_t>& order) const {
   if (!order.empty()) return order.span();
-  if (natural_order_.size() != rows_) {
+  std::call_once(natural_order_made_, [this] {
     natural_order_ = Array<std::int32_t>(rows_);
     std::iota(natural_order_.begin(), natural_order_.end(), 0);
-  }
+  });
   return natural_order_.span();
 }
 

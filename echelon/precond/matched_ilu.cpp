@@ -69,17 +69,22 @@ MatchedIlu::MatchedIlu(const BlockCsr<double>& A, const IluOptions& options, Fac
 MatchedIlu::MatchedIlu(MatchedMatrix matched, const IluOptions& options, Factor factor)
     : matching_(std::move(matched.matching)),
       ilu_(factor(matched.matrix, options)),
-      report_(report_of_matched(ilu_.report(), matching_)),
-      scaled_(matched.matrix.rows()) {}
+      report_(report_of_matched(ilu_.report(), matching_)) {
+  scaled_.own() = Vector<double>(matched.matrix.rows());
+}
 
 void MatchedIlu::apply(const Vector<double>& r, Vector<double>& z) const {
-  const auto n = scaled_.size();
+  const auto n = static_cast<std::int64_t>(matching_.row_of_column.size());
   if (r.size() != n) throw_size_mismatch("right-hand side of an ILU", r.size(), n);
+  auto loan = scaled_.take([n](Vector<double>& spare) {
+    if (spare.size() != n) spare = Vector<double>(n);
+  });
+  Vector<double>& scaled = *loan;
   for (std::int64_t j = 0; j < n; ++j) {
     const auto row = matching_.row_of_column[static_cast<std::size_t>(j)];
-    scaled_[j] = matching_.row_scale[static_cast<std::size_t>(row)] * r[row];
+    scaled[j] = matching_.row_scale[static_cast<std::size_t>(row)] * r[row];
   }
-  ilu_.apply(scaled_, z);
+  ilu_.apply(scaled, z);
   for (std::int64_t j = 0; j < n; ++j) z[j] *= matching_.column_scale[static_cast<std::size_t>(j)];
 }
 

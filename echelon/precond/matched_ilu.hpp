@@ -4,6 +4,7 @@
 // repairs. The system itself stays as it is: z = C (LU)⁻¹ P R r approximates A⁻¹ r.
 #pragma once
 
+#include "echelon/base/lent_scratch.hpp"
 #include "echelon/matrix/block_csr.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/precond/ilu.hpp"
@@ -36,7 +37,7 @@ class MatchedIlu final : public Preconditioner<double> {
   WeightedMatching matching_;
   Ilu<double> ilu_;
   FactorReport report_;
-  mutable Vector<double> scaled_;
+  LentScratch<Vector<double>> scaled_;
 };
 
 }  // namespace echelon

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 
 #include "echelon/base/error.hpp"
@@ -56,10 +57,11 @@ class ParIlut final : public Ilu<T>::Impl {
   BlockCsr<T> upper() const override { return solve_.upper(); }
   const Triangles<T>* triangles() const override { return &solve_.factors; }
   std::span<const std::int32_t> order() const override {
-    if (order_.size() != rows_) {
+    std::call_once(order_made_, [this] {
+      if (options_.ordering != Ordering::natural) return;
       order_ = Array<std::int32_t>(rows_);
       for (std::int64_t i = 0; i < rows_; ++i) order_[i] = static_cast<std::int32_t>(i);
-    }
+    });
     return order_.span();
   }
 
@@ -168,6 +170,7 @@ class ParIlut final : public Ilu<T>::Impl {
   bool symmetric_;
   std::string title_;
   std::int64_t rows_;
+  mutable std::once_flag order_made_;
   mutable Array<std::int32_t> order_;  // made when asked for if natural
   FactoredSolve<T> solve_;
   ThresholdOutcome outcome_;

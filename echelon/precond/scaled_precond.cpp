@@ -8,7 +8,8 @@
 
 namespace echelon {
 
-ScaledPreconditioner::ScaledPreconditioner(const BlockCsr<double>& A, const Make& make) : right_(A.rows()) {
+ScaledPreconditioner::ScaledPreconditioner(const BlockCsr<double>& A, const Make& make) {
+  right_.own() = Vector<double>(A.rows());
   equilibrate(A, scaling_);
   inner_ = make(scaled(A, scaling_));
   report_ = inner_->report();
@@ -18,16 +19,20 @@ ScaledPreconditioner::ScaledPreconditioner(const BlockCsr<double>& A, const Make
                         scaling_.rounds, scaling_.deviation)
           : fmt::format("A was scaled first, but {} rounds left a largest entry {:.1e} away from 1", scaling_.rounds,
                         scaling_.deviation));
-  report_.bytes += scaling_.row.bytes() + scaling_.column.bytes() + right_.bytes();
+  report_.bytes += scaling_.row.bytes() + scaling_.column.bytes() + right_.own().bytes();
 }
 
 void ScaledPreconditioner::apply(const Vector<double>& r, Vector<double>& z) const {
-  const auto n = right_.size();
+  const auto n = right_.own().size();
   if (r.size() != n) throw_size_mismatch("right-hand side of a scaled preconditioner", r.size(), n);
+  auto loan = right_.take([n](Vector<double>& spare) {
+    if (spare.size() != n) spare = Vector<double>(n);
+  });
+  Vector<double>& right = *loan;
   const int team = threads_for(n);
 #pragma omp parallel for num_threads(team) if (team > 1)
-  for (std::int64_t i = 0; i < n; ++i) right_[i] = r[i] / scaling_.row[i];
-  inner_->apply(right_, z);
+  for (std::int64_t i = 0; i < n; ++i) right[i] = r[i] / scaling_.row[i];
+  inner_->apply(right, z);
 #pragma omp parallel for num_threads(team) if (team > 1)
   for (std::int64_t i = 0; i < n; ++i) z[i] = z[i] / scaling_.column[i];
 }

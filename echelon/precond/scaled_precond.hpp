@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "echelon/base/lent_scratch.hpp"
 #include "echelon/factor/ruiz_scaling.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/report/factor_report.hpp"
@@ -27,7 +28,7 @@ class ScaledPreconditioner final : public Preconditioner<double> {
   RuizScaling scaling_;
   std::unique_ptr<Preconditioner<double>> inner_;
   FactorReport report_;
-  mutable Vector<double> right_;
+  LentScratch<Vector<double>> right_;
 };
 
 }  // namespace echelon

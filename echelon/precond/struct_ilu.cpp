@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -31,6 +32,7 @@
 #include "echelon/schedule/line_groups.hpp"
 #include "echelon/sweep/struct_shared_triangles.hpp"
 #include "echelon/sweep/struct_sweep.hpp"
+#include "echelon/sweep/struct_sweep_scratch.hpp"
 #include "echelon/sweep/trisolve_note.hpp"
 
 namespace echelon {
@@ -109,12 +111,12 @@ class StructIlu final : public Ilu<T>::Impl {
   bool by_lines_ = false;    // fast kernels, or point by point
   LineGroups factor_groups_, lower_groups_, upper_groups_;
   GroupProgress factor_progress_;
-  mutable GroupProgress lower_progress_, upper_progress_;
   std::vector<StructFactorWorkspace<T>> workspaces_;
   Array<T> rows_, small_;
   Array<int> swaps_;
-  std::int64_t scratch_bytes_ = 0;
-  mutable Array<std::byte> sweep_scratch_;
+  StructSweepSize sweep_size_{};
+  LentScratch<StructSweepScratch> sweep_scratch_;
+  mutable std::once_flag order_made_;
   mutable Array<std::int32_t> order_;
   PivotLog log_;
   double norm_ = 0;
@@ -197,7 +199,8 @@ void StructIlu<T>::make_room() {
 
 template <class T>
 void StructIlu<T>::make_schedules() {
-  const std::int64_t work = grid_.points() * entries() * block_scalars();
+  // Each of the two sweeps reads half of the entries.
+  const std::int64_t work = grid_.points() * entries() * block_scalars() / 2;
   const int team = options_.schedule == SweepSchedule::sequential ? 1 : threads_for(work);
   const std::span<const Offset> offsets(plan_.offsets);
   std::vector<Offset> mirrored;
@@ -207,8 +210,6 @@ void StructIlu<T>::make_schedules() {
   lower_groups_ = LineGroups(grid_, earlier, sweeps_.shape, team);
   upper_groups_ = LineGroups(grid_, mirrored, sweeps_.shape, team);
   factor_progress_ = GroupProgress(factor_groups_.groups());
-  lower_progress_ = GroupProgress(lower_groups_.groups());
-  upper_progress_ = GroupProgress(upper_groups_.groups());
 }
 
 template <class T>
@@ -231,8 +232,9 @@ void StructIlu<T>::make_workspaces() {
     own.pairs.reserve(plan_.pair.size());
     own.inside.resize(static_cast<std::size_t>(e * factor_kernel_.shape.lines));
   }
-  scratch_bytes_ = (sweep_scratch_bytes(sweeps_.shape.lines, e, dof_) + alignment - 1) / alignment * alignment;
-  sweep_scratch_ = Array<std::byte>(scratch_bytes_ * std::max(lower_groups_.threads(), upper_groups_.threads()));
+  const std::int64_t bytes = (sweep_scratch_bytes(sweeps_.shape.lines, e, dof_) + alignment - 1) / alignment * alignment;
+  sweep_size_ = {&lower_groups_, &upper_groups_, bytes};
+  sweep_scratch_.own().fit(sweep_size_);
 }
 
 template <class T>
@@ -376,16 +378,18 @@ double StructIlu<T>::growth() {
 
 template <class T>
 void StructIlu<T>::sweep(const T* r, T* x) const {
-  const auto scratch = [&](int thread) { return sweep_scratch_.data() + thread * scratch_bytes_; };
+  auto loan = borrow(sweep_scratch_, sweep_size_);
+  StructSweepScratch& own = *loan;
+  const auto scratch = [&](int thread) { return own.memory.data() + thread * sweep_size_.bytes_a_thread; };
   const bool wide = narrow_.empty();
   const void* inverse = wide ? inverse_ : narrow_.plane(plan_.center);
   const bool scaled = wide && plan_.diagonal_only;
   const StructTriangle L{grid_, lower_entries_, inverse, scaled, dof_, lower_groups_.lag(), narrow_.r_scale()};
-  run_groups(lower_groups_, lower_progress_, [&](const LineWork& work, int thread) {
+  run_groups(lower_groups_, own.lower, [&](const LineWork& work, int thread) {
     sweeps_.lower(L, work, {r, x}, scratch(thread));
   });
   const StructTriangle U{grid_, upper_entries_, inverse, false, dof_, upper_groups_.lag()};
-  run_groups(upper_groups_, upper_progress_, [&](const LineWork& work, int thread) {
+  run_groups(upper_groups_, own.upper, [&](const LineWork& work, int thread) {
     sweeps_.upper(U, work, {x, x}, scratch(thread));
   });
 }
@@ -403,8 +407,7 @@ std::unique_ptr<SharedTriangles<T>> StructIlu<T>::shared_triangles(const Operato
   const auto* matrix = dynamic_cast<const StructMatrix<T>*>(&A);
   if (dof_ != 1 || !shared_ || !narrow_.empty() || !matrix || matrix->share_values() != shared_) return nullptr;
   const SharedTriangleArrays<T> arrays{grid_, lower_entries_, inverse_, from_[static_cast<std::size_t>(plan_.center)]};
-  return struct_shared_triangles<T>({arrays, upper_entries_, sweeps_, &lower_groups_, &upper_groups_, &lower_progress_,
-                                     &upper_progress_, sweep_scratch_.data(), scratch_bytes_});
+  return struct_shared_triangles<T>({arrays, upper_entries_, sweeps_, sweep_size_, &sweep_scratch_});
 }
 
 template <class T>
@@ -417,10 +420,10 @@ void StructIlu<T>::refactor(const StructMatrix<T>& A) {
 
 template <class T>
 std::span<const std::int32_t> StructIlu<T>::order() const {
-  if (order_.size() == 0) {
+  std::call_once(order_made_, [this] {
     order_ = Array<std::int32_t>(grid_.points());
     std::iota(order_.begin(), order_.end(), 0);
-  }
+  });
   return order_.span();
 }
 

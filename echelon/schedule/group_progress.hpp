@@ -13,7 +13,9 @@ namespace echelon {
 
 class GroupProgress {
  public:
-  explicit GroupProgress(std::int64_t groups = 0) : lines_(std::make_unique<Line[]>(static_cast<std::size_t>(groups))) {}
+  explicit GroupProgress(std::int64_t groups = 0)
+      : lines_(std::make_unique<Line[]>(static_cast<std::size_t>(groups))), groups_(groups) {}
+  std::int64_t groups() const { return groups_; }
   std::int64_t base() const { return base_; }
   /// After a run in which every counter reached base + amount.
   void advance(std::int64_t amount) { base_ += amount; }
@@ -29,7 +31,7 @@ class GroupProgress {
     std::atomic<std::int64_t> count{0};
   };
   std::unique_ptr<Line[]> lines_;
-  std::int64_t base_ = 0;
+  std::int64_t groups_, base_ = 0;
 };
 
 }  // namespace echelon

@@ -97,14 +97,14 @@ void run_groups(const LineGroups& plan, GroupProgress& progress, const Body& bod
   if (plan.threads() == 1 || threads() < plan.threads()) return all();
   const std::int64_t base = progress.base();
   bool together = false;
-#pragma omp parallel num_threads(plan.threads())
+#pragma omp parallel num_threads(threads())
   {
     const int thread = omp_get_thread_num();
-    const bool team_is_whole = omp_get_num_threads() == plan.threads();
-    if (thread == 0) together = team_is_whole;
-    if (!team_is_whole) {
+    const bool enough_came = omp_get_num_threads() >= plan.threads();
+    if (thread == 0) together = enough_came;
+    if (!enough_came) {
       if (thread == 0) all();
-    } else {
+    } else if (thread < plan.threads()) {
       run_own_groups(plan, progress, base, thread, body);
     }
   }

@@ -17,34 +17,44 @@
 
 namespace echelon {
 
-/// Progress of each thread, a cache line apart. Made once with the plan; `run_plan` allocates nothing.
+/// Progress of each thread, a cache line apart, and how many came to the meetings between levels. Made once with the plan;
+/// `run_plan` allocates nothing.
 class Progress {
  public:
   explicit Progress(int threads = 1)
-      : lines_(std::make_unique<Line[]>(static_cast<std::size_t>(threads))), threads_(threads) {}
+      : lines_(std::make_unique<Line[]>(static_cast<std::size_t>(threads) + 1)), threads_(threads) {}
+  int threads() const { return threads_; }
   void reset() {
-    for (int t = 0; t < threads_; ++t) lines_[static_cast<std::size_t>(t)].tasks.store(0, std::memory_order_relaxed);
+    for (int t = 0; t <= threads_; ++t) lines_[static_cast<std::size_t>(t)].tasks.store(0, std::memory_order_relaxed);
   }
   void publish(int thread, std::int32_t tasks) {
     lines_[static_cast<std::size_t>(thread)].tasks.store(tasks, std::memory_order_release);
   }
   void wait_for(const SweepPlan::Wait& wait) const {
-    wait_until_at_least(lines_[static_cast<std::size_t>(wait.thread)].tasks, wait.tasks);
+    wait_until_at_least(lines_[static_cast<std::size_t>(wait.thread)].tasks, std::int64_t{wait.tasks});
+  }
+  /// Waits until `all` have come, that is once for each of the plan's threads and meeting so far. The run time's own
+  /// barrier spins for as long as the environment says, whatever else the machine has to do.
+  void meet(std::int64_t all) {
+    auto& came = lines_[static_cast<std::size_t>(threads_)].tasks;
+    came.fetch_add(1, std::memory_order_acq_rel);
+    wait_until_at_least(came, all);
   }
 
  private:
   struct alignas(64) Line {
-    std::atomic<std::int32_t> tasks{0};
+    std::atomic<std::int64_t> tasks{0};
   };
   std::unique_ptr<Line[]> lines_;
   int threads_;
 };
 
 template <class Body>
-void run_levels(const SweepPlan& plan, int thread, int team, const Body& body) {
+void run_levels(const SweepPlan& plan, Progress& progress, int thread, const Body& body) {
   for (std::int64_t l = 0; l < plan.levels; ++l) {
+    if (l > 0) progress.meet(l * plan.threads);
     const auto first = plan.level_start[l];
-    const auto [begin, end] = share(plan.level_start[l + 1] - first, thread, team);
+    const auto [begin, end] = share(plan.level_start[l + 1] - first, thread, plan.threads);
     for (auto p = begin; p < end;) {
       auto q = p + 1;
       while (q < end && plan.order[first + q] == plan.order[first + q - 1] + 1) ++q;
@@ -52,7 +62,6 @@ void run_levels(const SweepPlan& plan, int thread, int team, const Body& body) {
       body(position, position + (q - p), thread);
       p = q;
     }
-#pragma omp barrier
   }
 }
 
@@ -73,14 +82,15 @@ void run_plan(const SweepPlan& plan, Progress& progress, const Body& body) {
     return;
   }
   progress.reset();
-#pragma omp parallel num_threads(plan.threads)
+#pragma omp parallel num_threads(threads())
   {
     const int thread = omp_get_thread_num();
-    const int team = omp_get_num_threads();
-    if (team != plan.threads) {
+    if (omp_get_num_threads() < plan.threads) {
       if (thread == 0) body(std::int64_t{0}, plan.rows, 0);
+    } else if (thread >= plan.threads) {
+      // The team is as large as that of every other region (threads.hpp); this plan needs fewer.
     } else if (plan.kind == SweepSchedule::levels) {
-      run_levels(plan, thread, team, body);
+      run_levels(plan, progress, thread, body);
     } else {
       run_tasks(plan, progress, thread, body);
     }

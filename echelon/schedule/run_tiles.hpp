@@ -48,7 +48,7 @@ template <class Body>
 void run_tiles(const TileSchedule& schedule, TileProgress& progress, int chunk, const Body& body) {
   const TileView view = schedule.view();
   progress.begin_epoch();
-#pragma omp parallel num_threads(std::min(threads(), view.count))
+#pragma omp parallel num_threads(threads())
   for (int t = progress.take(); t < view.count; t = progress.take()) {
     const Tile& tile = view.tiles[t];
     for (int done = 0; done < tile.levels;) {

@@ -61,13 +61,13 @@ void run_groups_with_trail(const LineGroups& plan, GroupProgress& progress, cons
                            const Trail& trail) {
   if (plan.threads() == 1 || threads() < plan.threads()) return run_groups_alone(plan, reach, sweep, trail);
   bool together = false;
-#pragma omp parallel num_threads(plan.threads())
+#pragma omp parallel num_threads(threads())
   {
     const int thread = omp_get_thread_num();
-    const bool team_is_whole = omp_get_num_threads() == plan.threads();
-    if (thread == 0) together = team_is_whole;
-    if (team_is_whole) {
-      run_own_groups_with_trail(plan, progress, reach, thread, sweep, trail);
+    const bool enough_came = omp_get_num_threads() >= plan.threads();
+    if (thread == 0) together = enough_came;
+    if (enough_came) {
+      if (thread < plan.threads()) run_own_groups_with_trail(plan, progress, reach, thread, sweep, trail);
     } else if (thread == 0) {
       run_groups_alone(plan, reach, sweep, trail);
     }

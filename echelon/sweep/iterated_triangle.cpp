@@ -27,11 +27,11 @@ void set_size(Array<T>& values, std::int64_t n) {
 }  // namespace
 
 template <class T>
-void IteratedTriangle<T>::prepare(const TriangleView<T>& triangle, const TrisolveOptions& options, bool scale_it) {
+void IteratedTriangle<T>::prepare(const TriangleView<T>& triangle, const TrisolveOptions& options, bool scale_it,
+                                  Scratch& scratch) {
   triangle_ = triangle;
   options_ = options;
   scaled_ = scale_it;
-  const std::int64_t n = triangle.rows() * triangle.block;
   note_ = {};
   note_.levels = level_count(*triangle.pattern, options.rows_a_block);
   note_.sweeps = static_cast<int>(std::min<std::int64_t>(options.sweeps, std::max<std::int64_t>(note_.levels, 1)));
@@ -39,20 +39,26 @@ void IteratedTriangle<T>::prepare(const TriangleView<T>& triangle, const Trisolv
   if (options.damping != 1) note_.sweeps = options.sweeps;
   kernels_ = iteration_kernels<T>(triangle.block, triangle.pattern->narrow, triangle.lower);
   team_ = threads_for(triangle.pattern->entries() * triangle.block * triangle.block);
-  for (auto& iterate : iterates_) set_size(iterate, n);
-  set_size(scratch_, std::int64_t{2} * team_ * triangle.block);
-  if (options.method == Trisolve::neumann) set_size(total_, n);
+  fit(scratch);
   Array<T> diagonal = diagonal_blocks(triangle);
   note_.departure = departure(triangle);
   note_.normalised_departure = normalised_departure(triangle);
   note_.condition = condition_1(triangle);
   if (scaled_) {
-    set_size(right_, n);
     scale(diagonal);
   } else if (options.form == JacobiForm::noncompact) {
     diagonal_ = std::move(diagonal);
   }
-  look(sizeof(T) == 4);
+  look(sizeof(T) == 4, scratch);
+}
+
+template <class T>
+void IteratedTriangle<T>::fit(Scratch& scratch) const {
+  const std::int64_t n = triangle_.rows() * triangle_.block;
+  for (auto& iterate : scratch.iterates) set_size(iterate, n);
+  set_size(scratch.rows, std::int64_t{2} * team_ * triangle_.block);
+  if (options_.method == Trisolve::neumann) set_size(scratch.total, n);
+  if (scaled_) set_size(scratch.right, n);
 }
 
 /// R⁻¹ T C⁻¹, and for its diagonal blocks (R⁻¹ D C⁻¹)⁻¹ = C D⁻¹ R.
@@ -98,7 +104,7 @@ TriangleView<T> IteratedTriangle<T>::swept() const {
 }
 
 template <class T>
-IterationView<T> IteratedTriangle<T>::view(const T* r) const {
+IterationView<T> IteratedTriangle<T>::view(const T* r, T* total) const {
   const TriangleView<T> triangle = swept();
   IterationView<T> v{};
   v.rows = triangle.rows();
@@ -109,7 +115,7 @@ IterationView<T> IteratedTriangle<T>::view(const T* r) const {
   v.inverse_diagonal = triangle.inverse_diagonal;
   v.diagonal = diagonal();
   v.r = r;
-  v.total = options_.method == Trisolve::neumann ? total_.data() : nullptr;
+  v.total = options_.method == Trisolve::neumann ? total : nullptr;
   v.damping = static_cast<T>(options_.damping);
   v.rows_a_block = options_.rows_a_block;
   return v;
@@ -117,7 +123,7 @@ IterationView<T> IteratedTriangle<T>::view(const T* r) const {
 
 /// Growth is measured in the user's variables: the unscaled triangle.
 template <class T>
-void IteratedTriangle<T>::look(bool single_precision) {
+void IteratedTriangle<T>::look(bool single_precision, Scratch& scratch) {
   const ErrorGrowth bound = bound_of_growth(triangle_, options_, note_.sweeps);
   note_.growth = bound.largest;
   note_.left_over = bound.last;
@@ -126,7 +132,7 @@ void IteratedTriangle<T>::look(bool single_precision) {
   ErrorGrowth probed{1, 0};
   for (std::uint64_t seed = 1; seed <= probes; ++seed) {
     double largest = 0;
-    probed.last = std::max(probed.last, probe(seed, largest) / probed_left_over_limit);
+    probed.last = std::max(probed.last, probe(seed, largest, scratch) / probed_left_over_limit);
     probed.largest = std::max(probed.largest, largest);
   }
   if (!echelon::objection(probed, note_, options_, single_precision).empty()) return;
@@ -138,25 +144,24 @@ void IteratedTriangle<T>::look(bool single_precision) {
 
 /// ‖G^k s‖∞ after the last sweep for random signs s, and the largest on the way.
 template <class T>
-double IteratedTriangle<T>::probe(std::uint64_t seed, double& largest) {
+double IteratedTriangle<T>::probe(std::uint64_t seed, double& largest, Scratch& scratch) {
   const std::int64_t n = triangle_.rows() * triangle_.block;
   Array<T> zero(n, T(0));
   const TriangleView<T> own = triangle_;
-  IterationView<T> v = view(zero.data());
+  IterationView<T> v = view(zero.data(), nullptr);
   v.values = own.values;
   v.inverse_diagonal = own.inverse_diagonal;
-  v.total = nullptr;
   std::uint64_t state = seed * 0x9E3779B97F4A7C15u;
   for (std::int64_t i = 0; i < n; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    iterates_[0][i] = (state >> 63) != 0 ? T(1) : T(-1);
+    scratch.iterates[0][i] = (state >> 63) != 0 ? T(1) : T(-1);
   }
   double last = 1;
   for (int k = 0; k < note_.sweeps && std::isfinite(last); ++k) {
-    v.from = iterates_[k % 2].data();
-    v.to = iterates_[1 - k % 2].data();
+    v.from = scratch.iterates[k % 2].data();
+    v.to = scratch.iterates[1 - k % 2].data();
     keep_going(triangle_.pattern->entries() * triangle_.block * triangle_.block + n);
-    kernels_.compact(v, 0, v.rows, scratch_.data());
+    kernels_.compact(v, 0, v.rows, scratch.rows.data());
     last = 0;
     for (std::int64_t i = 0; i < n; ++i) {
       const double size = std::abs(static_cast<double>(v.to[i]));
@@ -168,42 +173,43 @@ double IteratedTriangle<T>::probe(std::uint64_t seed, double& largest) {
 }
 
 template <class T>
-const T* IteratedTriangle<T>::run(const T* r) const {
+const T* IteratedTriangle<T>::run(const T* r, Scratch& scratch) const {
   const int b = triangle_.block;
   const bool neumann = options_.method == Trisolve::neumann;
   const auto sweep = options_.rows_a_block > 1              ? kernels_.blocks
                      : neumann                              ? kernels_.neumann
                      : options_.form == JacobiForm::compact ? kernels_.compact
                                                             : kernels_.noncompact;
-  const IterationView<T> whole = view(scaled_ ? right_.data() : r);
+  T* right = scratch.right.data();
+  const IterationView<T> whole = view(scaled_ ? right : r, scratch.total.data());
 #pragma omp parallel num_threads(team_) if (team_ > 1)
   {
     IterationView<T> v = whole;
 #pragma omp for schedule(static, 1)
     for (int part = 0; part < team_; ++part) {
       const auto [begin, end] = share(v.rows * b, part, team_, b);
-      for (std::int64_t i = begin; scaled_ && i < end; ++i) right_[i] = static_cast<T>(r[i] / scaling_.row[i]);
+      for (std::int64_t i = begin; scaled_ && i < end; ++i) right[i] = static_cast<T>(r[i] / scaling_.row[i]);
     }
     // The first sweep of block Jacobi solves within the blocks, so it starts from zeros.
     const bool blocks = options_.rows_a_block > 1;
     for (int k = blocks ? -1 : 0; k < note_.sweeps; ++k) {
-      v.from = iterates_[k & 1].data();
-      v.to = iterates_[1 - (k & 1)].data();
+      v.from = scratch.iterates[k & 1].data();
+      v.to = scratch.iterates[1 - (k & 1)].data();
 #pragma omp for schedule(static, 1)
       for (int part = 0; part < team_; ++part) {
         const auto [begin, end] = share(v.rows, part, team_, v.rows_a_block);
-        T* scratch = scratch_.data() + std::int64_t{2} * part * b;
+        T* row = scratch.rows.data() + std::int64_t{2} * part * b;
         if (k < 0) {
           std::fill(v.to + begin * b, v.to + end * b, T(0));
         } else if (k == 0 && !blocks) {
-          kernels_.first(v, begin, end, scratch);
+          kernels_.first(v, begin, end, row);
         } else {
-          sweep(v, begin, end, scratch);
+          sweep(v, begin, end, row);
         }
       }
     }
   }
-  return neumann ? total_.data() : iterates_[note_.sweeps & 1].data();
+  return neumann ? scratch.total.data() : scratch.iterates[note_.sweeps & 1].data();
 }
 
 template <class T>

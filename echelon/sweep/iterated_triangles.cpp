@@ -19,10 +19,10 @@ bool IteratedTriangles<T>::prepare(const Triangles<T>& factors, const TrisolveOp
   note.rows_a_block = options.rows_a_block;
   note.scaling = word(options.scaling);
   const auto scales = [&](FactorScaling one) { return options.scaling == one || options.scaling == FactorScaling::both; };
-  lower_.prepare(lower_view(factors), options, scales(FactorScaling::lower));
-  upper_.prepare(upper_view(factors), options, scales(FactorScaling::upper));
-  const std::int64_t n = factors.rows * factors.block;
-  if (lower_.is_scaled() && between_.size() != n) between_ = Array<T>(n);
+  lower_.prepare(lower_view(factors), options, scales(FactorScaling::lower), scratch_.own().lower);
+  upper_.prepare(upper_view(factors), options, scales(FactorScaling::upper), scratch_.own().upper);
+  size_ = factors.rows * factors.block;
+  fit_between(scratch_.own());
   note.lower = lower_.note();
   note.upper = upper_.note();
   note.used = blocks ? "block jacobi" : word(options.method);
@@ -42,13 +42,23 @@ bool IteratedTriangles<T>::prepare(const Triangles<T>& factors, const TrisolveOp
 }
 
 template <class T>
+void IteratedTriangles<T>::fit_between(Scratch& scratch) const {
+  if (lower_.is_scaled() && scratch.between.size() != size_) scratch.between = Array<T>(size_);
+}
+
+template <class T>
 void IteratedTriangles<T>::apply(const T* r, T* x) const {
-  const T* y = lower_.run(r);
+  auto scratch = scratch_.take([this](Scratch& spare) {
+    lower_.fit(spare.lower);
+    upper_.fit(spare.upper);
+    fit_between(spare);
+  });
+  const T* y = lower_.run(r, scratch->lower);
   if (lower_.is_scaled()) {
-    lower_.finish(y, between_.data());
-    y = between_.data();
+    lower_.finish(y, scratch->between.data());
+    y = scratch->between.data();
   }
-  upper_.finish(upper_.run(y), x);
+  upper_.finish(upper_.run(y, scratch->upper), x);
 }
 
 template class IteratedTriangles<double>;

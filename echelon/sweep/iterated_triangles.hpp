@@ -3,6 +3,7 @@
 // symmetric preconditioner. The report gets the note, and a remark when exact sweeps take over.
 #pragma once
 
+#include "echelon/base/lent_scratch.hpp"
 #include "echelon/sweep/iterated_triangle.hpp"
 
 namespace echelon {
@@ -13,15 +14,23 @@ class IteratedTriangles {
   /// Whether the iteration is to be used. `factors` must stay where they are; new values need a new call.
   bool prepare(const Triangles<T>& factors, const TrisolveOptions& options, FactorReport& report);
 
-  /// `r` may be `x`. One call at a time; nothing is allocated.
+  /// `r` may be `x`. Several threads may call at once; one caller allocates nothing.
   void apply(const T* r, T* x) const;
   const IteratedTriangle<T>& lower() const { return lower_; }
   const IteratedTriangle<T>& upper() const { return upper_; }
-  std::int64_t bytes() const { return lower_.bytes() + upper_.bytes() + between_.bytes(); }
+  std::int64_t bytes() const { return lower_.bytes() + upper_.bytes() + scratch_.own().bytes(); }
 
  private:
+  struct Scratch {
+    typename IteratedTriangle<T>::Scratch lower, upper;
+    Array<T> between;  // L⁻¹ r of a scaled L
+    std::int64_t bytes() const { return lower.bytes() + upper.bytes() + between.bytes(); }
+  };
+  void fit_between(Scratch& scratch) const;
+
   IteratedTriangle<T> lower_, upper_;
-  mutable Array<T> between_;  // L⁻¹ r of a scaled L
+  std::int64_t size_ = 0;
+  LentScratch<Scratch> scratch_;
 };
 
 }  // namespace echelon

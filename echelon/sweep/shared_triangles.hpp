@@ -3,7 +3,7 @@
 // products with A come nearly for nothing with the sweeps (Eisenstat 1981), for any diagonal D:
 //   L̃⁻¹ A Ũ⁻¹ p̂ = D t + y,  t = Ũ⁻¹ p̂,  y = L̃⁻¹ (p̂ − (2D − D_A) t)      two sweeps, no product
 //   A z = y + (D_A − D) z + L z,  y = L̃⁻¹ v,  z = Ũ⁻¹ y                   half a product
-// Sums are the same bits for every thread count and SIMD width. No call allocates; one call at a time.
+// Sums are the same bits for every thread count and SIMD width. No call allocates; one call at a time an object.
 #pragma once
 
 #include "echelon/base/array.hpp"

@@ -22,8 +22,8 @@ class StructSharedTriangles final : public SharedTriangles<double> {
       : s_(sweeps),
         own_(choose_shared_triangle_kernels()),
         group_lines_(sweeps.kernels.shape.lines),
-        partial_(std::max(sweeps.lower_groups->groups() * sweeps.arrays.grid.nz,
-                          reduction::chunks(sweeps.arrays.grid.points()))) {
+        partial_(
+            std::max(sweeps.size.lower->groups() * sweeps.arrays.grid.nz, reduction::chunks(sweeps.arrays.grid.points()))) {
     for (const TriangleEntry& entry : sweeps.arrays.lower) {
       const std::int64_t lines = std::abs(entry.offset.y);
       reach_.planes = std::max<std::int64_t>(reach_.planes, std::abs(entry.offset.z));
@@ -53,10 +53,10 @@ class StructSharedTriangles final : public SharedTriangles<double> {
         y.data(), y.data(),
         [&](const Lines& lines) { own_.right_side(s_.arrays, d, y.data(), lines.begin(), lines.count()); },
         [&](const Lines& lines) {
-          partial_[lines.first / grid().ny * s_.lower_groups->groups() + lines.first % grid().ny / group_lines_] =
+          partial_[lines.first / grid().ny * s_.size.lower->groups() + lines.first % grid().ny / group_lines_] =
               own_.curvature(s_.arrays, d, y.data(), lines.begin(), lines.count());
         });
-    return reduction::tree_sum(partial_.data(), grid().nz * s_.lower_groups->groups());
+    return reduction::tree_sum(partial_.data(), grid().nz * s_.size.lower->groups());
   }
 
   double update(double alpha, const V& t, const V& y, V& x, V& g) override {
@@ -68,24 +68,24 @@ class StructSharedTriangles final : public SharedTriangles<double> {
     for_groups([&](const Lines& lines, std::int64_t group) {
       partial_[group] = own_.residual(s_.arrays, g.data(), r.data(), lines.first, lines.lines);
     });
-    return reduction::tree_sum(partial_.data(), grid().nz * s_.lower_groups->groups());
+    return reduction::tree_sum(partial_.data(), grid().nz * s_.size.lower->groups());
   }
 
   void precondition_and_multiply(const V& v, V& z, V& w) override {
     lower_sweep(v.data(), w.data(), nothing, nothing);
-    const LineGroups& groups = *s_.upper_groups;
+    const LineGroups& groups = *s_.size.upper;
     const StructTriangle U{grid(), s_.upper, s_.arrays.inverse, false, 1, groups.lag()};
+    auto scratch = borrow(*s_.scratch, s_.size);
     const auto sweep = [&](const LineWork& work, int thread) {
-      s_.kernels.upper(U, work, {w.data(), z.data()}, s_.scratch + thread * s_.scratch_bytes);
+      s_.kernels.upper(U, work, {w.data(), z.data()}, memory_of(*scratch, thread));
     };
     const auto product = [&](const Lines& lines) {
       own_.half_product(s_.arrays, z.data(), w.data(), lines.first, lines.lines);
     };
     if (groups.stride() == 1) {
-      run_groups_with_trail(groups, *s_.upper_progress, reach_, sweep,
-                            [&](const LineWork& work) { product(mirrored(work)); });
+      run_groups_with_trail(groups, scratch->upper, reach_, sweep, [&](const LineWork& work) { product(mirrored(work)); });
     } else {
-      run_groups(groups, *s_.upper_progress, sweep);
+      run_groups(groups, scratch->upper, sweep);
       for_groups([&](const Lines& lines, std::int64_t) { product(lines); });
     }
   }
@@ -101,6 +101,10 @@ class StructSharedTriangles final : public SharedTriangles<double> {
 
   const Grid& grid() const { return s_.arrays.grid; }
 
+  std::byte* memory_of(StructSweepScratch& scratch, int thread) const {
+    return scratch.memory.data() + thread * s_.size.bytes_a_thread;
+  }
+
   /// The lines of an upper sweep's work, which counts from the last one.
   Lines mirrored(const LineWork& work) const {
     const std::int64_t end = (grid().nz - work.plane) * grid().ny - work.line;
@@ -109,30 +113,32 @@ class StructSharedTriangles final : public SharedTriangles<double> {
 
   template <class Before, class After>
   void lower_sweep(const double* r, double* x, const Before& before, const After& after) {
-    const LineGroups& groups = *s_.lower_groups;
+    const LineGroups& groups = *s_.size.lower;
     const StructTriangle L{grid(), s_.arrays.lower, s_.arrays.inverse, true, 1, groups.lag()};
-    run_groups(groups, *s_.lower_progress, [&](const LineWork& work, int thread) {
+    auto scratch = borrow(*s_.scratch, s_.size);
+    run_groups(groups, scratch->lower, [&](const LineWork& work, int thread) {
       const Lines lines{work.plane * grid().ny + work.line, work.lines, grid().nx};
       if (work.begin == 0) before(lines);
-      s_.kernels.lower(L, work, {r, x}, s_.scratch + thread * s_.scratch_bytes);
+      s_.kernels.lower(L, work, {r, x}, memory_of(*scratch, thread));
       if (work.end == groups.steps()) after(lines);
     });
   }
 
   template <class Before>
   void upper_sweep(const double* r, double* x, const Before& before) {
-    const LineGroups& groups = *s_.upper_groups;
+    const LineGroups& groups = *s_.size.upper;
     const StructTriangle U{grid(), s_.upper, s_.arrays.inverse, false, 1, groups.lag()};
-    run_groups(groups, *s_.upper_progress, [&](const LineWork& work, int thread) {
+    auto scratch = borrow(*s_.scratch, s_.size);
+    run_groups(groups, scratch->upper, [&](const LineWork& work, int thread) {
       if (work.begin == 0) before(mirrored(work));
-      s_.kernels.upper(U, work, {r, x}, s_.scratch + thread * s_.scratch_bytes);
+      s_.kernels.upper(U, work, {r, x}, memory_of(*scratch, thread));
     });
   }
 
   /// body(lines, number) for every group of lines, in no order.
   template <class Body>
   void for_groups(const Body& body) const {
-    const std::int64_t in_plane = s_.lower_groups->groups(), groups = in_plane * grid().nz;
+    const std::int64_t in_plane = s_.size.lower->groups(), groups = in_plane * grid().nz;
 #pragma omp parallel num_threads(threads_for(grid().points()))
     {
       const auto [from, to] = share(groups, omp_get_thread_num(), omp_get_num_threads());

@@ -3,13 +3,13 @@
 // work done on the lines of a group while they are in cache.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 
 #include "echelon/schedule/line_groups.hpp"
 #include "echelon/sweep/shared_triangle_kernels.hpp"
 #include "echelon/sweep/shared_triangles.hpp"
 #include "echelon/sweep/struct_sweep.hpp"
+#include "echelon/sweep/struct_sweep_scratch.hpp"
 
 namespace echelon {
 
@@ -19,10 +19,8 @@ struct StructSweeps {
   SharedTriangleArrays<T> arrays;        // A's and M's; `lower` the farthest entry first
   std::span<const TriangleEntry> upper;  // the farthest entry first
   StructSweepKernels<T> kernels;
-  const LineGroups *lower_groups, *upper_groups;
-  GroupProgress *lower_progress, *upper_progress;
-  std::byte* scratch;  // of every thread
-  std::int64_t scratch_bytes;
+  StructSweepSize size;
+  const LentScratch<StructSweepScratch>* scratch;  // the factorization's: a sweep here is one more call of it
 };
 
 /// For double; null for float, which no Krylov method uses.

@@ -9,7 +9,7 @@ namespace echelon {
 
 template <class T>
 TriangularSolve<T>::TriangularSolve(const Triangles<T>& factors, int threads)
-    : kernels_(sweep_kernels<T>(factors.block, factors.lower.narrow)), scratch_(std::int64_t{threads} * factors.block) {
+    : threads_(threads), block_(factors.block), kernels_(sweep_kernels<T>(factors.block, factors.lower.narrow)) {
   if (factors.block > 1) return;
   const auto runs = sweep_kernels_together<T>(factors.lower.narrow);
   lower_together_ = rows_together(factors.lower, TriangleSide::lower);
@@ -19,7 +19,14 @@ TriangularSolve<T>::TriangularSolve(const Triangles<T>& factors, int threads)
 }
 
 template <class T>
-void TriangularSolve<T>::run(const Side& side, const Triangles<T>& factors, const SweepPlan& plan, Progress& progress,
+void TriangularSolve<T>::fit(Scratch& scratch) const {
+  const std::int64_t size = std::int64_t{threads_} * block_;
+  if (scratch.progress.threads() != threads_) scratch.progress = Progress(threads_);
+  if (scratch.rows.size() != size) scratch.rows = Array<T>(size);
+}
+
+template <class T>
+void TriangularSolve<T>::run(const Side& side, const Triangles<T>& factors, const SweepPlan& plan, Scratch& scratch,
                              const T* r, T* x) const {
   const SweepView<T> view{factors.rows,
                           factors.block,
@@ -30,20 +37,20 @@ void TriangularSolve<T>::run(const Side& side, const Triangles<T>& factors, cons
                           r,
                           x,
                           side.together.data()};
-  run_plan(plan, progress, [&](std::int64_t begin, std::int64_t end, int thread) {
-    side.kernel(view, begin, end, scratch_.data() + std::int64_t{thread} * factors.block);
+  run_plan(plan, scratch.progress, [&](std::int64_t begin, std::int64_t end, int thread) {
+    side.kernel(view, begin, end, scratch.rows.data() + std::int64_t{thread} * factors.block);
   });
 }
 
 template <class T>
-void TriangularSolve<T>::lower(const Triangles<T>& factors, const SweepPlan& plan, Progress& progress, const T* r,
+void TriangularSolve<T>::lower(const Triangles<T>& factors, const SweepPlan& plan, Scratch& scratch, const T* r,
                                T* x) const {
-  run({factors.lower, factors.lower_values, lower_together_, kernels_.lower}, factors, plan, progress, r, x);
+  run({factors.lower, factors.lower_values, lower_together_, kernels_.lower}, factors, plan, scratch, r, x);
 }
 
 template <class T>
-void TriangularSolve<T>::upper(const Triangles<T>& factors, const SweepPlan& plan, Progress& progress, T* x) const {
-  run({factors.upper, factors.upper_values, upper_together_, kernels_.upper}, factors, plan, progress, x, x);
+void TriangularSolve<T>::upper(const Triangles<T>& factors, const SweepPlan& plan, Scratch& scratch, T* x) const {
+  run({factors.upper, factors.upper_values, upper_together_, kernels_.upper}, factors, plan, scratch, x, x);
 }
 
 template <class T>

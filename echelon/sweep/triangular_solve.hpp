@@ -17,15 +17,24 @@ class TriangularSolve {
   /// Looks at the patterns only. `threads` is the most that a plan will use.
   TriangularSolve(const Triangles<T>& factors, int threads);
 
-  /// x = L⁻¹ r; `r` may be `x`. One call at a time; nothing is allocated.
-  void lower(const Triangles<T>& factors, const SweepPlan& plan, Progress& progress, const T* r, T* x) const;
+  /// What a call works with: one call at a time uses it.
+  struct Scratch {
+    Progress progress{0};
+    Array<T> rows;  // generic blocks: a row a thread
+    std::int64_t bytes() const { return rows.bytes(); }
+  };
+  /// Gives it the size of this solve; changes nothing when it has it.
+  void fit(Scratch& scratch) const;
+
+  /// x = L⁻¹ r; `r` may be `x`. Nothing is allocated.
+  void lower(const Triangles<T>& factors, const SweepPlan& plan, Scratch& scratch, const T* r, T* x) const;
   /// x ← U⁻¹ x.
-  void upper(const Triangles<T>& factors, const SweepPlan& plan, Progress& progress, T* x) const;
+  void upper(const Triangles<T>& factors, const SweepPlan& plan, Scratch& scratch, T* x) const;
 
   bool rows_go_together() const { return !lower_together_.empty() || !upper_together_.empty(); }
   /// "b=1", "generic b=9", …, as reports name it.
   std::string kernel_name(int block) const;
-  std::int64_t bytes() const { return lower_together_.bytes() + upper_together_.bytes() + scratch_.bytes(); }
+  std::int64_t bytes() const { return lower_together_.bytes() + upper_together_.bytes(); }
 
  private:
   struct Side {
@@ -34,11 +43,11 @@ class TriangularSolve {
     const Array<std::uint8_t>& together;
     typename SweepKernels<T>::Range kernel;
   };
-  void run(const Side& side, const Triangles<T>& factors, const SweepPlan& plan, Progress& progress, const T* r, T* x) const;
+  void run(const Side& side, const Triangles<T>& factors, const SweepPlan& plan, Scratch& scratch, const T* r, T* x) const;
 
+  int threads_ = 1, block_ = 1;
   Array<std::uint8_t> lower_together_, upper_together_;  // empty: rows one by one
   SweepKernels<T> kernels_;
-  mutable Array<T> scratch_;  // generic blocks: a row a thread
 };
 
 }  // namespace echelon

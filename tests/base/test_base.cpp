@@ -9,6 +9,7 @@
 #include "echelon/base/cuda_backend.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/base/worth_sharing.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/sanitized.hpp"
 
@@ -103,6 +104,24 @@ TEST(Threads, SetAndAskedBack) {
   EXPECT_ERROR(ec::set_threads(ec::most_threads() + 1), bad_argument, "legal are 0 (all ");
   EXPECT_GE(ec::most_threads(), 64);
   EXPECT_GE(ec::most_threads(), ec::hardware_threads());
+}
+
+/// A team of another size would have the run time end threads and create them again for the next region.
+TEST(Threads, OneOrAllAndOneForLittleWork) {
+  ec::share_work_from(0);
+  ec::set_threads(5);
+  for (std::int64_t work = 0; work < 1'000'000; work += 1'000) {
+    const int team = ec::threads_for(work);
+    EXPECT_TRUE(team == 1 || team == 5) << work;
+    if (work <= 5 * 5'005 + 5'005) {
+      EXPECT_EQ(team, 1) << work;  // a product of 5,005 rows of a 5-point stencil
+    }
+  }
+  EXPECT_EQ(ec::threads_for(100'000), 5);
+  ec::share_work_from(1'000);
+  EXPECT_EQ(ec::threads_for(1'000), 5);
+  ec::share_work_from(0);
+  ec::set_threads(0);
 }
 
 TEST(Threads, SharesCoverTheRangeOnceInWholeGrains) {
