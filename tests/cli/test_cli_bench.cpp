@@ -173,7 +173,7 @@ TEST_F(Bench, AContenderCountsOnlyWhenItsAnswerIsRight) {
 
 TEST_F(Bench, AContenderThatHangsOrBabblesIsEndedAndNamed) {
   const std::string line =
-      "bench trsv --small --only 'convdiff star7' --threads 1 --peers eigen --contenders peers --json r.json ";
+      "bench trsv --small --only 'varpoisson' --threads 1 --peers eigen --contenders peers --json r.json ";
   script("trsv", "sleep 1000 & echo $! > " + file("sleeper") + "; wait");
   auto result = run(line + "--contender-limit 0.5");
   EXPECT_EQ(result.status, 0) << result.err;
@@ -191,10 +191,10 @@ TEST_F(Bench, AContenderDiesWithTheProgram) {
     std::filesystem::remove(file("contender"));
     script("trsv", "echo $$ > " + file("contender.new") + "; mv " + file("contender.new") + " " + file("contender") +
                        "; exec sleep 1000");
-    const auto result =
-        run(fmt::format("bench trsv --small --only 'convdiff star7' --threads 1 --peers eigen --contenders "
-                        "peers & child=$!; while ! [ -f {} ]; do sleep 0.05; done; kill -{} $child; wait $child",
-                        file("contender"), signal));
+    const auto result = run(fmt::format(
+        "bench trsv --small --only 'varpoisson' --threads 1 --peers eigen --contenders "
+        "peers & child=$!; while kill -0 $child && ! [ -f {} ]; do sleep 0.05; done; kill -{} $child; wait $child",
+        file("contender"), signal));
     EXPECT_TRUE(ends(std::stoi(text("contender")))) << signal;
     EXPECT_EQ(result.status, signal == std::string("TERM") ? 130 : 128 + SIGKILL);
   }
@@ -203,7 +203,7 @@ TEST_F(Bench, AContenderDiesWithTheProgram) {
 TEST_F(Bench, ContendersStandBesideTheProgram) {
   std::filesystem::create_directories(file("own/bin"));
   std::filesystem::copy_file(ECHELON_PROGRAM, file("own/bin/echelon"));
-  const std::string line = " bench trsv --small --only 'convdiff star7' --threads 1 --peers eigen --json r.json -q";
+  const std::string line = " bench trsv --small --only 'varpoisson' --threads 1 --peers eigen --json r.json -q";
   const auto missing = [&] {
     EXPECT_EQ(std::system(("cd " + file("") + " && own/bin/echelon" + line).c_str()), 0);
     return json("r.json")["contenders"]["missing"].size();
