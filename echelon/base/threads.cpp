@@ -44,7 +44,8 @@ int hardware_threads() noexcept { return omp_get_num_procs(); }
 
 int threads_asked_for() noexcept {
   const int count = chosen.load(std::memory_order_relaxed);
-  return std::max(1, std::min(count > 0 ? count : omp_get_max_threads(), omp_get_thread_limit()));
+  // OMP_NUM_THREADS may be any number, and each would be created for a trial.
+  return std::max(1, std::min({count > 0 ? count : omp_get_max_threads(), omp_get_thread_limit(), most_threads()}));
 }
 
 int threads() noexcept {

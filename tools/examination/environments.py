@@ -43,12 +43,12 @@ def variables() -> list[Case]:
 
 def limits() -> list[Case]:
     cases = [case(f"ulimit -v {kilobytes}", {0, 3}, shell=f"ulimit -v {kilobytes};") for kilobytes in
-             (5_000, 10_000, 20_000, 30_000, 40_000, 60_000, 80_000, 100_000, 150_000, 300_000, 1_000_000)]
+             (20_000, 30_000, 40_000, 60_000, 80_000, 100_000, 150_000, 300_000, 1_000_000)]
     cases += [case(f"ulimit -v {kilobytes}, 64 threads", {0, 3}, line=[*LINE, "--threads", "64"], shell=f"ulimit -v {kilobytes};")
               for kilobytes in (60_000, 100_000, 300_000, 600_000)]
     cases += [case(f"ulimit -s {kilobytes}", {0, 3}, shell=f"ulimit -s {kilobytes};") for kilobytes in (128, 512, "unlimited")]
-    cases += [case(f"ulimit -n {files}", {0, 2, 3}, shell=f"ulimit -n {files};") for files in (3, 4, 5, 8)]
-    cases += [case(f"ulimit -f {blocks}", {0, 2}, shell=f"ulimit -f {blocks};", line=[*LINE, "--solution", "x.mtx"]) for blocks in (0, 1, 8)]
+    cases += [case(f"ulimit -n {files}", {0, 2, 3}, shell=f"ulimit -n {files};") for files in (4, 5, 6, 8)]
+    cases += [case(f"ulimit -f {blocks}", {0, 2}, shell=f"ulimit -f {blocks};", line=[*LINE, "--solution", "x.mtx"], speechless=blocks == 0) for blocks in (0, 1, 8)]
     # Root is not counted: as another user where we are root.
     other = "chmod 777 .; exec setpriv --reuid=65534 --regid=65534 --clear-groups" if os.getuid() == 0 else "exec"
     cases += [case(f"a user with {count} processes, {threads} threads", {0, 3}, shell=f"ulimit -u {count}; {other}", line=[*LINE, "--threads", threads])
@@ -62,7 +62,8 @@ def limits() -> list[Case]:
 
 def streams() -> list[Case]:
     return [case("standard input closed", {0}, shell="exec <&-;"), case("standard output closed", {0, 2}, shell="exec >&-;"),
-            case("standard error closed", {0}, shell="exec 2>&-;"), case("all three closed", {0, 2}, shell="exec <&- >&- 2>&-;"),
+            case("standard error closed", {0}, shell="exec 2>&-;"),
+            case("all three closed", {0, 2}, shell="exec <&- >&- 2>&-;", speechless=True),
             case("standard output full", {2}, shell="exec >/dev/full;"), case("standard error full", {0}, shell="exec 2>/dev/full;"),
             case("a reader that leaves", {0}, behind="| true", line=LINE), case("a reader that leaves a report", {0}, behind="| head -c 1 >/dev/null", line=["solve", "--grid", "32", "--json", "-"]),
             case("a reader that leaves a solution", {0}, behind="| head -c 1 >/dev/null", line=["solve", "--grid", "48", "--solution", "/dev/stdout"]),
