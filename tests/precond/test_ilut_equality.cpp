@@ -41,7 +41,8 @@ void expect_reference(const BlockCsr<T>& A, const IluOptions& options, Compared&
   const auto M = ilut(A, options);
   ASSERT_TRUE(M.report().ok) << M.report().message;
   ++count.asked;
-  if (M.report().perturbed_pivots > 0) return;  // the reference takes pivots as they come
+  // The reference takes the matrix and its pivots as they come.
+  if (M.report().perturbed_pivots > 0 || M.report().shift != 0) return;
   const auto expected = reference::ilut(A, options.lfil, options.drop, options.column_pivoting);
   expect_rows(M.lower(), 0, expected.factors.lower);
   expect_rows(M.upper(), 1, expected.factors.upper);
@@ -119,7 +120,7 @@ TEST(IlutEquality, TiesGoToTheSmallerColumns) {
 TEST(IlutEquality, SmallIntegersCancelExactly) {
   std::mt19937_64 random(11);
   Compared count;
-  for (int trial = 0; trial < 90; ++trial) {
+  for (int trial = 0; trial < 150; ++trial) {
     const std::int32_t n = 24;
     std::vector<Triplet<double>> entries;
     for (std::int32_t i = 0; i < n; ++i) {
@@ -134,8 +135,8 @@ TEST(IlutEquality, SmallIntegersCancelExactly) {
     expect_reference(from_triplets<double>(n, n, entries),
                      {.drop = trial % 2 == 0 ? 0 : 0.2, .lfil = trial % 3 == 0 ? n : 5}, count);
   }
-  EXPECT_EQ(count.asked, 90);
-  EXPECT_GE(count.equal, 35);
+  EXPECT_EQ(count.asked, 150);
+  EXPECT_GE(count.equal, 40);
 }
 
 TEST(IlutEquality, ThreadsAndSchedulesGiveTheSameBits) {
