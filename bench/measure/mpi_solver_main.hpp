@@ -12,19 +12,20 @@
 
 namespace echelon::bench {
 
-struct TimedSolve {
+struct RanksTimedSolve {
   double setup = 0, solve = 0;
   std::int64_t iterations = 0;
 };
 
-/// run(case, system, ranks) returns a TimedSolve; `cg_name` is what the peer calls its CG. A peer that factors scalars only
+/// run(case, system, ranks) returns a RanksTimedSolve; `cg_name` is what the peer calls its CG. A peer that factors scalars
+/// only
 /// (`scalars_only`) is another method where there are blocks.
 template <class System, class Run>
 int mpi_solver_main(int argc, char** argv, const char* cg_name, bool scalars_only, const Run& run) {
   const MpiRanks mpi;
   const auto measure = [&](const BenchCase& one) {
     std::optional<System> system(std::in_place, one);
-    const TimedSolve result = run(one, *system, mpi);
+    const RanksTimedSolve result = run(one, *system, mpi);
     auto line = system->line();
     line.method = (one.solver == "cg" ? fmt::format("{} ", cg_name) : fmt::format("GMRES({}) ", one.restart)) + line.method;
     if (scalars_only) line.same_method = one.dof == 1;

@@ -39,11 +39,11 @@ HYPRE_Solver make_gmres(const BenchCase& one, HYPRE_Solver ilu) {
   return solver;
 }
 
-TimedSolve run(const BenchCase& one, const HypreSystem& system, const MpiRanks& mpi) {
+RanksTimedSolve run(const BenchCase& one, const HypreSystem& system, const MpiRanks& mpi) {
   const Method& method = one.solver == "cg" ? cg : gmres;
   HYPRE_Solver ilu = HypreSystem::make_ilu();
   HYPRE_Solver solver = one.solver == "cg" ? make_cg(one, ilu) : make_gmres(one, ilu);
-  TimedSolve result;
+  RanksTimedSolve result;
   result.setup = mpi.seconds([&] { method.set_up(solver, system.A, system.b, system.x); });
   HypreSystem::require_success();
   result.solve = mpi.seconds([&] { method.solve(solver, system.A, system.b, system.x); });

@@ -7,7 +7,7 @@ namespace {
 
 using namespace echelon::bench;
 
-TimedSolve run(const BenchCase& one, const PetscSystem& system, const MpiRanks& mpi) {
+RanksTimedSolve run(const BenchCase& one, const PetscSystem& system, const MpiRanks& mpi) {
   constexpr PetscInt most_iterations = 10000;
   KSP ksp;
   KSPCreate(PETSC_COMM_WORLD, &ksp);
@@ -22,7 +22,7 @@ TimedSolve run(const BenchCase& one, const PetscSystem& system, const MpiRanks& 
   PC pc;
   KSPGetPC(ksp, &pc);
   PetscSystem::use_ilu(pc);
-  TimedSolve result;
+  RanksTimedSolve result;
   result.setup = mpi.seconds([&] {
     KSPSetUp(ksp);
     KSPSetUpOnBlocks(ksp);

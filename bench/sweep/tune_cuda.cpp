@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times the GPU's sweeps with given tunings, to find what sweep_plan should choose. Each line of the input is
+// Times the GPU's sweeps with given tunings, to find what wavefront_plan should choose. Each line of the input is
 //   stencil dof nx ny nz  ty tz  lines_a_thread history stages entries_a_stage groups border_groups poll_sleep [stored
 //   [copiers]]
 // with 0 for what the plan decides and star7+1 for star7 grown by ILU(1); two lines of output (lower, upper), percent of the

@@ -40,7 +40,7 @@ class FactoredSolve {
 
   const SweepPlan& lower_plan() const { return lower_plan_; }
   /// For a factorization by the lower plan: set-up, nobody applies meanwhile.
-  Progress& progress() { return scratch_.own().sweeps.progress; }
+  SweepProgress& progress() { return scratch_.own().sweeps.progress; }
   /// The strict lower triangle; the upper one with its diagonal. In elimination order.
   BlockCsr<T> lower() const;
   BlockCsr<T> upper() const;

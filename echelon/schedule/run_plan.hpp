@@ -19,9 +19,9 @@ namespace echelon {
 
 /// Progress of each thread, a cache line apart, and how many came to the meetings between levels. Made once with the plan;
 /// `run_plan` allocates nothing.
-class Progress {
+class SweepProgress {
  public:
-  explicit Progress(int threads = 1)
+  explicit SweepProgress(int threads = 1)
       : lines_(std::make_unique<Line[]>(static_cast<std::size_t>(threads) + 1)), threads_(threads) {}
   int threads() const { return threads_; }
   void reset() {
@@ -50,7 +50,7 @@ class Progress {
 };
 
 template <class Body>
-void run_levels(const SweepPlan& plan, Progress& progress, int thread, const Body& body) {
+void run_levels(const SweepPlan& plan, SweepProgress& progress, int thread, const Body& body) {
   for (std::int64_t l = 0; l < plan.levels; ++l) {
     if (l > 0) progress.meet(l * plan.threads);
     const auto first = plan.level_start[l];
@@ -66,7 +66,7 @@ void run_levels(const SweepPlan& plan, Progress& progress, int thread, const Bod
 }
 
 template <class Body>
-void run_tasks(const SweepPlan& plan, Progress& progress, int thread, const Body& body) {
+void run_tasks(const SweepPlan& plan, SweepProgress& progress, int thread, const Body& body) {
   const auto first = plan.thread_start[thread];
   for (auto t = first; t < plan.thread_start[thread + 1]; ++t) {
     for (auto w = plan.wait_start[t]; w < plan.wait_start[t + 1]; ++w) progress.wait_for(plan.waits[w]);
@@ -76,7 +76,7 @@ void run_tasks(const SweepPlan& plan, Progress& progress, int thread, const Body
 }
 
 template <class Body>
-void run_plan(const SweepPlan& plan, Progress& progress, const Body& body) {
+void run_plan(const SweepPlan& plan, SweepProgress& progress, const Body& body) {
   if (plan.kind == SweepSchedule::sequential || threads() < plan.threads) {
     body(std::int64_t{0}, plan.rows, 0);
     return;

@@ -21,7 +21,7 @@ TriangularSolve<T>::TriangularSolve(const Triangles<T>& factors, int threads)
 template <class T>
 void TriangularSolve<T>::fit(Scratch& scratch) const {
   const std::int64_t size = std::int64_t{threads_} * block_;
-  if (scratch.progress.threads() != threads_) scratch.progress = Progress(threads_);
+  if (scratch.progress.threads() != threads_) scratch.progress = SweepProgress(threads_);
   if (scratch.rows.size() != size) scratch.rows = Array<T>(size);
 }
 

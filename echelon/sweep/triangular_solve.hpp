@@ -19,7 +19,7 @@ class TriangularSolve {
 
   /// What a call works with: one call at a time uses it.
   struct Scratch {
-    Progress progress{0};
+    SweepProgress progress{0};
     Array<T> rows;  // generic blocks: a row a thread
     std::int64_t bytes() const { return rows.bytes(); }
   };

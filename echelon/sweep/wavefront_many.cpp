@@ -15,8 +15,8 @@ constexpr int warp = 32, most_warps_a_group = 8, fewest_stages = 3;
 
 }  // namespace
 
-SweepPlan many_sweep_plan(const SweepTriangle& triangle, TileShape tile, int dof, int columns) {
-  SweepPlan none;
+WavefrontPlan many_wavefront_plan(const SweepTriangle& triangle, TileShape tile, int dof, int columns) {
+  WavefrontPlan none;
   if (dof > WavefrontManyView::most_columns || (dof > 1 && columns > 4)) {
     none.why_not = "no kernel";
     return none;
@@ -36,7 +36,7 @@ SweepPlan many_sweep_plan(const SweepTriangle& triangle, TileShape tile, int dof
   if ((lanes + lines_a_warp * wish.lines_a_thread - 1) / (lines_a_warp * wish.lines_a_thread) > most_warps_a_group) {
     wish.groups = 1;
   }
-  SweepPlan plan = sweep_plan(triangle, tile, {dof, 8 * columns, 8}, wish);
+  WavefrontPlan plan = wavefront_plan(triangle, tile, {dof, 8 * columns, 8}, wish);
   if (plan.pipelined && plan.stages < fewest_stages) {
     plan.pipelined = false;
     plan.why_not = "too few stages to copy ahead";
@@ -72,7 +72,7 @@ void WavefrontMany::add_kind(const TileOrder& order, int columns) {
   for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
     const WavefrontSweepView& single = single_.prepared(triangle);
     const SweepTriangle found = sweep_triangle(order.vector().front, order.stencil(), triangle);
-    const SweepPlan plan = many_sweep_plan(found, order.vector().tiles.shape, order.dof(), columns);
+    const WavefrontPlan plan = many_wavefront_plan(found, order.vector().tiles.shape, order.dof(), columns);
     if (!plan.pipelined) return;
     WavefrontManyView& view = triangle == Triangle::lower ? kind.lower : kind.upper;
     view.columns = columns;

@@ -12,7 +12,7 @@
 namespace echelon {
 
 /// How a block sweeps `columns` vectors; not pipelined where there is no kernel for it.
-SweepPlan many_sweep_plan(const SweepTriangle& triangle, TileShape tile, int dof, int columns);
+WavefrontPlan many_wavefront_plan(const SweepTriangle& triangle, TileShape tile, int dof, int columns);
 
 class WavefrontMany {
  public:

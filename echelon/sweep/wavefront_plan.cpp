@@ -94,9 +94,10 @@ TileShape sweep_tile_shape(const Grid& grid, const Stencil& stencil, int dof) {
   return few ? TileShape{4, 4} : TileShape{4, 2};
 }
 
-SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepSizes& sizes, const SweepTuning& wish) {
+WavefrontPlan wavefront_plan(const SweepTriangle& triangle, TileShape tile, const SweepSizes& sizes,
+                             const SweepTuning& wish) {
   using namespace sweep_limits;
-  SweepPlan plan;
+  WavefrontPlan plan;
   const auto refuse = [&](std::string why) {
     plan.why_not = std::move(why);
     return plan;

@@ -71,7 +71,7 @@ constexpr bool copiers_can_tell(int copiers, int groups, int pieces, int stages)
   return stages % (copiers * pieces) == 0 || copiers == 1 || stages >= (copiers + groups) * pieces;
 }
 
-struct SweepPlan : SweepBlock {
+struct WavefrontPlan : SweepBlock {
   bool pipelined = false;  // false: no room, or a shape without such a kernel; the plain kernel runs
   std::string why_not;
 };
@@ -81,7 +81,8 @@ struct SweepSizes {
 };
 
 /// `tile`: as the schedule has it, after it was cut to the grid.
-SweepPlan sweep_plan(const SweepTriangle& triangle, TileShape tile, const SweepSizes& sizes, const SweepTuning& wish = {});
+WavefrontPlan wavefront_plan(const SweepTriangle& triangle, TileShape tile, const SweepSizes& sizes,
+                             const SweepTuning& wish = {});
 
 namespace sweep_limits {
 inline constexpr int entries = 64, stages = 16, history = 32;

@@ -65,7 +65,7 @@ WavefrontSweep<V>::WavefrontSweep(const TileOrder& order, const SweepChoice& cho
 }
 
 template <class V>
-void WavefrontSweep<V>::prepare(Triangle triangle, SweepPlan& plan, WavefrontSweepView& view) {
+void WavefrontSweep<V>::prepare(Triangle triangle, WavefrontPlan& plan, WavefrontSweepView& view) {
   const Stencil& stencil = order_.stencil();
   const LayoutView& vector = order_.vector();
   const TileShape shape = vector.tiles.shape;
@@ -73,7 +73,7 @@ void WavefrontSweep<V>::prepare(Triangle triangle, SweepPlan& plan, WavefrontSwe
   const SweepSizes sizes{order_.dof(), static_cast<int>(sizeof(V)), bytes_of(choice_.stored)};
   SweepTuning tuning = choice_.tuning;
   if (order_.kind() != LayoutKind::tile_contiguous) tuning.plain = true;  // a ring is filled by runs
-  plan = sweep_plan(found, shape, sizes, tuning);
+  plan = wavefront_plan(found, shape, sizes, tuning);
   view.matrix = order_.matrix();
   view.vector = vector;
   view.lower = triangle == Triangle::lower;
@@ -144,7 +144,7 @@ void WavefrontSweep<V>::skip_tiles(unsigned skipped) {
 
 template <class V>
 std::string WavefrontSweep<V>::describe(Triangle triangle) const {
-  const SweepPlan& p = plan(triangle);
+  const WavefrontPlan& p = plan(triangle);
   const TileShape shape = order_.vector().tiles.shape;
   if (!p.pipelined) {
     const LayoutKind kind = order_.kind();

@@ -35,7 +35,7 @@ class WavefrontSweep {
   /// Waits for the sweeps so far. Throws Error(device) naming the tile when one had waited too long for a neighbour.
   void check();
 
-  const SweepPlan& plan(Triangle triangle) const { return triangle == Triangle::lower ? lower_plan_ : upper_plan_; }
+  const WavefrontPlan& plan(Triangle triangle) const { return triangle == Triangle::lower ? lower_plan_ : upper_plan_; }
   /// What a launch is given but for the vectors; for sweeps of several (wavefront_many.hpp).
   const WavefrontSweepView& prepared(Triangle triangle) const { return triangle == Triangle::lower ? lower_ : upper_; }
   /// "ring of 8 stages, 32x16 lines, …" or "plain: why".
@@ -47,12 +47,12 @@ class WavefrontSweep {
   void skip_tiles(unsigned skipped);
 
  private:
-  void prepare(Triangle triangle, SweepPlan& plan, WavefrontSweepView& view);
+  void prepare(Triangle triangle, WavefrontPlan& plan, WavefrontSweepView& view);
   void run(const WavefrontSweepView& prepared, const void* values, const V* r, V* x, double r_scale);
 
   const TileOrder& order_;
   SweepChoice choice_;
-  SweepPlan lower_plan_, upper_plan_;
+  WavefrontPlan lower_plan_, upper_plan_;
   WavefrontSweepView lower_, upper_;
   Array<std::uint8_t> records_;
   Array<std::uint64_t> words_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Triangles that a sweep's kernel knows when it is compiled, with everything that sweep_plan decides
+// Triangles that a sweep's kernel knows when it is compiled, with everything that wavefront_plan decides
 // for them: a level's cost is its instructions, four cycles each, and most of those find out what never changes. Which of
 // them a view is, is found from its numbers.
 #pragma once
@@ -115,7 +115,7 @@ struct KnownSweep {
   }
 };
 
-/// The triangles that have kernels of their own: the named stencils with the tiles and plans that sweep_plan gives them.
+/// The triangles that have kernels of their own: the named stencils with the tiles and plans that wavefront_plan gives them.
 /// Calls is<entries, tile's y and z, lines a thread, groups>() of block size B until one says yes.
 template <int B, class Is>
 bool any_known(const Is& is) {

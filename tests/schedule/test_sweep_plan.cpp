@@ -129,7 +129,7 @@ TEST(SweepPlan, FewerThreadsThanPlannedStillDoEverything) {
   const auto triangle = reference::triangle_of(grid_lines(16, 6, 6), false);
   for (const auto kind : {SweepSchedule::levels, SweepSchedule::point_to_point}) {
     const auto plan = make_plan(triangle, 1, kind, 3);
-    Progress progress(3);
+    SweepProgress progress(3);
     std::vector<int> runs(static_cast<std::size_t>(triangle.rows), 0);
     // Inside another region the run time gives one thread.
 #pragma omp parallel num_threads(2)

@@ -9,6 +9,7 @@
 
 #include "echelon/factor/stencil_fill.hpp"
 #include "echelon/matrix/tile_order.hpp"
+#include "echelon/schedule/sweep_plan.hpp"
 #include "echelon/sweep/wavefront_many.hpp"
 #include "echelon/sweep/wavefront_sweep_known.hpp"
 #include "tests/reference/random_stencil.hpp"
@@ -67,7 +68,7 @@ TEST(WavefrontPlan, KnownTrianglesAreThoseOfTheNamedStencils) {
 }
 
 /// What a kernel is chosen by, as WavefrontSweep makes it.
-WavefrontSweepView view_of(const SweepTriangle& t, TileShape tile, int dof, const SweepPlan& plan) {
+WavefrontSweepView view_of(const SweepTriangle& t, TileShape tile, int dof, const WavefrontPlan& plan) {
   WavefrontSweepView v;
   v.pipelined = plan.pipelined;
   v.plan = plan;
@@ -108,7 +109,7 @@ TEST(WavefrontPlan, NamedStencilsHaveKernelsOfTheirOwn) {
           for (const int stored : {8, 4, 2}) {
             const TileShape tile = sweep_tile_shape(grid, stencil, dof);
             const SweepTriangle t = triangle_of(grid, stencil, triangle);
-            const SweepPlan plan = sweep_plan(t, tile, {dof, 8, stored});
+            const WavefrontPlan plan = wavefront_plan(t, tile, {dof, 8, stored});
             // Levels that come in two pieces have the kernel for anything.
             EXPECT_EQ(known[dof - 1](view_of(t, tile, dof, plan)), plan.pieces == 1)
                 << name << " b=" << dof << ' ' << side << ", stored in " << stored << ", pieces " << plan.pieces;
@@ -128,7 +129,7 @@ TEST(WavefrontPlan, NamedStencilsRunInARing) {
         for (const SweepSizes sizes :
              {SweepSizes{dof, 8, 8}, SweepSizes{dof, 8, 4}, SweepSizes{dof, 8, 2}, SweepSizes{dof, 4, 4}}) {
           const auto plan =
-              sweep_plan(triangle_of({64, 64, 64}, stencil, side), sweep_tile_shape({64, 64, 64}, stencil, dof), sizes);
+              wavefront_plan(triangle_of({64, 64, 64}, stencil, side), sweep_tile_shape({64, 64, 64}, stencil, dof), sizes);
           EXPECT_TRUE(plan.pipelined) << name << " b=" << dof << ": " << plan.why_not;
           EXPECT_GE(plan.stages, 4) << name << " b=" << dof;
         }
@@ -163,7 +164,7 @@ TEST(WavefrontPlan, WhatRunsKeepsTheRules) {
       ASSERT_GE(n.dz, 0);
       ASSERT_GE(n.behind, 1);
     }
-    const SweepPlan plan = sweep_plan(t, tile, {dof, 8, stored}, wish);
+    const WavefrontPlan plan = wavefront_plan(t, tile, {dof, 8, stored}, wish);
     if (!plan.pipelined) {
       EXPECT_FALSE(plan.why_not.empty());
       continue;
@@ -199,7 +200,7 @@ TEST(WavefrontPlan, SeveralVectorsGoTogether) {
         const TileShape tile = sweep_tile_shape({side, side, side}, stencil, dof);
         for (const int columns : {2, 4, 8}) {
           for (const Triangle half : {Triangle::lower, Triangle::upper}) {
-            const auto plan = many_sweep_plan(triangle_of({side, side, side}, stencil, half), tile, dof, columns);
+            const auto plan = many_wavefront_plan(triangle_of({side, side, side}, stencil, half), tile, dof, columns);
             const std::string about = name + " b=" + std::to_string(dof) + ", " + std::to_string(columns) + " vectors";
             const bool room = (tile.y * tile.z <= 256 && stencil.center() <= 6) || columns <= 4;
             EXPECT_EQ(plan.pipelined, dof == 1 ? room : columns <= 4) << about << ": " << plan.why_not;
@@ -232,6 +233,24 @@ TEST(WavefrontPlan, TilesReachedAreThoseOfTheLines) {
       }
     }
   }
+}
+
+/// What the two plans own is freed by destructors of their own: two types of one name would share one, which a build
+/// without optimisation (the preset `debug`) does not inline away.
+TEST(WavefrontPlan, LivesBesideThePlanOfRows) {
+  constexpr std::int64_t rows = 1000;
+  TrianglePattern chain{rows, Array<std::int64_t>(rows + 1), Array<std::int32_t>(rows - 1), {}, false};
+  for (std::int64_t s = 0; s < rows; ++s) chain.start[s + 1] = s;
+  for (std::int32_t& distance : chain.distance) distance = 1;
+  WavefrontPlan of_tiles =
+      wavefront_plan(triangle_of({8, 8, 8}, stencils::star7(), Triangle::lower), {8, 8}, {}, {.plain = true});
+  SweepPlan of_rows = level_plan(chain, 1);
+  EXPECT_EQ(of_rows.levels, rows);
+  EXPECT_EQ(of_rows.order.size(), rows);
+  EXPECT_EQ(of_tiles.why_not, "asked for");
+  of_tiles = WavefrontPlan{.why_not = std::string(1000, 'x')};
+  of_rows = SweepPlan{};
+  EXPECT_EQ(of_tiles.why_not.size(), 1000u);
 }
 
 }  // namespace

@@ -252,7 +252,7 @@ TEST(WavefrontRing, PlansOfNamedStencilsAndTheirFillGoWell) {
       for (const int dof : {1, 2, 5, 8}) {
         for (const Triangle side : {Triangle::lower, Triangle::upper}) {
           const SweepTriangle t = sweep_triangle(wavefront(grid, symmetrised(stencil)), stencil, side);
-          const SweepPlan plan = sweep_plan(t, sweep_tile_shape(grid, stencil, dof), {dof, 8, 8});
+          const WavefrontPlan plan = wavefront_plan(t, sweep_tile_shape(grid, stencil, dof), {dof, 8, 8});
           if (!plan.pipelined || plan.border_warps == 0) continue;
           for (const bool early : {true, false}) {
             if (!early && plan.pieces > 1) continue;  // their kernel waits first
