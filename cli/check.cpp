@@ -6,10 +6,10 @@
 #include "cli/outputs.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/problem/matrix_check.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
 #include "echelon/report/json.hpp"
 #include "echelon/report/table.hpp"
+#include "echelon/solve/matrix_check.hpp"
 
 namespace echelon::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "cli/child_process.hpp"
+#include "bench/program/child_process.hpp"
 #include "cli/commands.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/file_output.hpp"

@@ -5,7 +5,7 @@
 #include "cli/console.hpp"
 #include "cli/machine_info.hpp"
 #include "cli/outputs.hpp"
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/machine.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"

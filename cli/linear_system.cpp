@@ -9,11 +9,11 @@
 #include "cli/problem_kinds.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
-#include "echelon/precond/device_precond.hpp"
-#include "echelon/problem/matrix_check.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/io/matrix_market.hpp"
 #include "echelon/problem/projection.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/solve/device_precond.hpp"
+#include "echelon/solve/matrix_check.hpp"
 
 namespace echelon::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "cli/options.hpp"
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 #include "echelon/precond/registry.hpp"
 #include "echelon/report/run_report.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "bench/measure/device_shapes.hpp"
 #include "bench/measure/shapes.hpp"
-#include "cli/bench_contenders.hpp"
+#include "bench/program/bench_contenders.hpp"
 #include "cli/line_files.hpp"
 #include "cli/nearest.hpp"
 #include "cli/option_checks.hpp"

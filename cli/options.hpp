@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon::cli {
 

@@ -11,13 +11,13 @@
 #include "echelon/base/array.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/base/timer.hpp"
 #include "echelon/krylov/krylov.hpp"
 #include "echelon/precond/registry.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/report/json.hpp"
 #include "echelon/report/solution_hash.hpp"
 #include "echelon/report/table.hpp"
-#include "echelon/report/timer.hpp"
 
 namespace echelon::cli {
 namespace {

@@ -16,13 +16,13 @@
 #include "echelon/base/device.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/krylov/auto_solve.hpp"
-#include "echelon/problem/matrix_market_write.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/io/matrix_market_write.hpp"
 #include "echelon/report/json.hpp"
-#include "echelon/report/plot.hpp"
+#include "echelon/report/plots/plot.hpp"
 #include "echelon/report/progress.hpp"
 #include "echelon/report/solution_hash.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/solve/auto_solve.hpp"
 
 namespace echelon::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "bench/cusparse/whole_solve.hpp"
-#include "echelon/schedule/colouring.hpp"
+#include "echelon/schedule/orders/colouring.hpp"
 
 namespace {
 

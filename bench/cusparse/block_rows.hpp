@@ -4,8 +4,8 @@
 #pragma once
 
 #include "bench/cusparse/rows.hpp"
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/schedule/wavefront.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/stencil/wavefront.hpp"
 
 namespace echelon::bench {
 

@@ -6,7 +6,7 @@
 
 #include "bench/measure/device_values.hpp"
 #include "echelon/base/array.hpp"
-#include "echelon/matrix/layout_view.hpp"
+#include "echelon/stencil/layout_view.hpp"
 
 namespace echelon::bench {
 

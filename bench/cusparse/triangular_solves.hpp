@@ -6,7 +6,7 @@
 
 #include "bench/cusparse/rows.hpp"
 #include "bench/cusparse/session.hpp"
-#include "echelon/schedule/wavefront.hpp"
+#include "echelon/stencil/wavefront.hpp"
 
 namespace echelon::bench {
 

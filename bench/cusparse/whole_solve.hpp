@@ -9,7 +9,7 @@
 #include "bench/cusparse/krylov_parts.hpp"
 #include "bench/cusparse/measured.hpp"
 #include "bench/measure/timed_solve.hpp"
-#include "echelon/factor/stencil_fill.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
 
 namespace echelon::bench {
 

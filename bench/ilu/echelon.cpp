@@ -2,8 +2,8 @@
 // Our block CSR ILU(0): set-up is everything from the matrix to a preconditioner that can be applied.
 #include "bench/ilu/measure.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/precond/ilu.hpp"
-#include "echelon/schedule/sweep_plan.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/schedule/rows/sweep_plan.hpp"
 
 namespace {
 

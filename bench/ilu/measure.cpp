@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "echelon/matrix/stencil.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/io/matrix_market.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/projection.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace bench {
 

@@ -2,7 +2,7 @@
 // Our ILUT of block CSR: set-up is everything from the matrix to a preconditioner that can be applied.
 #include "bench/ilu/measure.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 int main(int argc, char** argv) {
   namespace ec = echelon;

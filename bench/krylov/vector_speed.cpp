@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/krylov/vector_ops.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/krylov/vectors/vector_ops.hpp"
 
 namespace {
 

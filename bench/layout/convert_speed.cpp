@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/layout/layout_convert.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/layout_convert.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/base/timer.hpp"
 
 namespace {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/matrix/layout_convert.hpp"
+#include "bench/layout/layout_convert.hpp"
 
 #include <fmt/format.h>
 #include <hwy/cache_control.h>
 
 #include <algorithm>
 
+#include "bench/layout/layout_convert_panel.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/layout_convert_panel.hpp"
 
 namespace echelon {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "echelon/matrix/layout_view.hpp"
+#include "echelon/stencil/layout_view.hpp"
 
 namespace echelon {
 

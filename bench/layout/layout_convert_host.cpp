@@ -8,11 +8,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "bench/layout/layout_convert_panel.hpp"
 #include "echelon/base/small_block.hpp"
-#include "echelon/matrix/layout_convert_panel.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/matrix/layout_convert_host.cpp"
+#define HWY_TARGET_INCLUDE "bench/layout/layout_convert_host.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

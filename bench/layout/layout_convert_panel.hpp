@@ -4,7 +4,7 @@
 // first cache line to its last, an order that the hardware foresees, unlike that of the squares; else square by square.
 #pragma once
 
-#include "echelon/matrix/layout_panels.hpp"
+#include "bench/layout/layout_panels.hpp"
 
 namespace echelon {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "echelon/matrix/layout_view.hpp"
+#include "echelon/stencil/layout_view.hpp"
 
 namespace echelon {
 

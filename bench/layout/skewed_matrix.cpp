@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/matrix/skewed_matrix.hpp"
+#include "bench/layout/skewed_matrix.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <exception>
 #include <vector>
 
+#include "bench/layout/layout_convert.hpp"
+#include "bench/layout/layout_panels.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/layout_convert.hpp"
-#include "echelon/matrix/layout_panels.hpp"
 
 namespace echelon {
 namespace {

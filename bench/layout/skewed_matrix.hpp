@@ -3,8 +3,8 @@
 // or tile-contiguous layout that follows the sweep of one triangle. Filled by conversion or assembled in place.
 #pragma once
 
-#include "echelon/matrix/layout_view.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
+#include "echelon/stencil/layout_view.hpp"
 
 namespace echelon {
 

@@ -12,10 +12,10 @@
 #include "bench/measure/device_values.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/problem/matrix_check.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
 #include "echelon/problem/projection.hpp"
-#include "echelon/schedule/rcm.hpp"
+#include "echelon/schedule/orders/rcm.hpp"
+#include "echelon/solve/matrix_check.hpp"
 
 namespace echelon::bench {
 namespace {

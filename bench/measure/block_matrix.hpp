@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/measure/bench_case.hpp"
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon::bench {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/measure/device_measure.hpp"
-#include "echelon/base/cuda_check.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
 #include "echelon/base/error.hpp"
 
 namespace echelon::bench {

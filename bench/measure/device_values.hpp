@@ -11,7 +11,7 @@
 
 #include "bench/measure/bench_case.hpp"
 #include "echelon/problem/random_value.hpp"
-#include "echelon/schedule/wavefront.hpp"
+#include "echelon/stencil/wavefront.hpp"
 
 namespace echelon::bench {
 

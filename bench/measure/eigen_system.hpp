@@ -10,7 +10,7 @@
 #include "bench/measure/bench_case.hpp"
 #include "bench/measure/contender_line.hpp"
 #include "bench/measure/row_slab.hpp"
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon::bench {
 

@@ -9,7 +9,7 @@
 
 #include "bench/measure/sampling.hpp"
 #include "echelon/base/array.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/base/timer.hpp"
 
 namespace echelon::bench {
 

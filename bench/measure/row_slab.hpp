@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "echelon/base/array.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
 
 namespace echelon::bench {
 

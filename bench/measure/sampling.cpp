@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "echelon/report/timer.hpp"
+#include "echelon/base/timer.hpp"
 
 namespace echelon::bench {
 

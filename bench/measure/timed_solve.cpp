@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "bench/measure/device_measure.hpp"
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/matrix/dotted_product.hpp"
 #include "echelon/sweep/queued_triangles.hpp"

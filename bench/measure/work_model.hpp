@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon::bench {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "bench/measure/shapes.hpp"
-#include "cli/bench_cuda.hpp"
-#include "cli/bench_frame.hpp"
-#include "cli/bench_trisolve.hpp"
+#include "bench/program/bench_cuda.hpp"
+#include "bench/program/bench_frame.hpp"
+#include "bench/program/bench_trisolve.hpp"
 #include "cli/commands.hpp"
 #include "cli/machine_info.hpp"
 #include "cli/outputs.hpp"

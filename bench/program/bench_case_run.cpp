@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_case_run.hpp"
+#include "bench/program/bench_case_run.hpp"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench_contenders.hpp"
-#include "cli/bench_ours.hpp"
+#include "bench/program/bench_contenders.hpp"
+#include "bench/program/bench_ours.hpp"
 
 namespace echelon::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_contenders.hpp"
+#include "bench/program/bench_contenders.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/child_process.hpp"
+#include "bench/program/child_process.hpp"
 #include "echelon/base/error.hpp"
 
 namespace echelon::cli {

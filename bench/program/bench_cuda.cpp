@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_cuda.hpp"
+#include "bench/program/bench_cuda.hpp"
 
 #include <fmt/format.h>
 
@@ -8,17 +8,17 @@
 #include "bench/measure/block_matrix.hpp"
 #include "bench/measure/device_shapes.hpp"
 #include "bench/measure/sampling.hpp"
-#include "cli/bench_cuda_block.hpp"
-#include "cli/bench_cuda_matrices.hpp"
-#include "cli/bench_cuda_methods.hpp"
-#include "cli/bench_cuda_ours.hpp"
-#include "cli/bench_cuda_solver.hpp"
-#include "cli/bench_cuda_trisolve.hpp"
-#include "cli/bench_frame.hpp"
-#include "cli/bench_ours.hpp"
-#include "cli/bench_trisolve_runs.hpp"
+#include "bench/program/bench_cuda_block.hpp"
+#include "bench/program/bench_cuda_matrices.hpp"
+#include "bench/program/bench_cuda_methods.hpp"
+#include "bench/program/bench_cuda_ours.hpp"
+#include "bench/program/bench_cuda_solver.hpp"
+#include "bench/program/bench_cuda_trisolve.hpp"
+#include "bench/program/bench_frame.hpp"
+#include "bench/program/bench_ours.hpp"
+#include "bench/program/bench_trisolve_runs.hpp"
 #include "cli/outputs.hpp"
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 
 namespace echelon::cli {

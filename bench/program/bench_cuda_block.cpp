@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_cuda_block.hpp"
+#include "bench/program/bench_cuda_block.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include "bench/measure/block_matrix.hpp"
 #include "bench/measure/device_measure.hpp"
 #include "bench/measure/sampling.hpp"
-#include "cli/bench_ours.hpp"
-#include "echelon/base/cuda_backend.hpp"
+#include "bench/program/bench_ours.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
-#include "echelon/precond/device_block_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
 
 namespace echelon::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "cli/bench_frame.hpp"
+#include "bench/program/bench_frame.hpp"
 
 namespace echelon::cli {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_cuda_block_text.hpp"
+#include "bench/program/bench_cuda_block_text.hpp"
 
 #include <algorithm>
 #include <map>
 #include <vector>
 
-#include "cli/geometric_mean.hpp"
+#include "bench/program/geometric_mean.hpp"
 #include "echelon/report/table.hpp"
 
 namespace echelon::cli {

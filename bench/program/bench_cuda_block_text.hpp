@@ -5,7 +5,7 @@
 #include <string>
 
 #include "echelon/report/bench_report.hpp"
-#include "echelon/report/panel_plot.hpp"
+#include "echelon/report/plots/panel_plot.hpp"
 
 namespace echelon::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_cuda_figures.hpp"
+#include "bench/program/bench_cuda_figures.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "cli/bench_cuda_block_text.hpp"
+#include "bench/program/bench_cuda_block_text.hpp"
 
 namespace echelon::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "echelon/report/bench_report.hpp"
-#include "echelon/report/panel_plot.hpp"
-#include "echelon/report/size_plot.hpp"
+#include "echelon/report/plots/panel_plot.hpp"
+#include "echelon/report/plots/size_plot.hpp"
 
 namespace echelon::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_cuda_matrices.hpp"
+#include "bench/program/bench_cuda_matrices.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "cli/bench_ours.hpp"
+#include "bench/program/bench_ours.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/krylov/auto_solve.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
 #include "echelon/report/table.hpp"
+#include "echelon/solve/auto_solve.hpp"
 
 namespace echelon::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "cli/bench_frame.hpp"
+#include "bench/program/bench_frame.hpp"
 #include "echelon/base/device.hpp"
 
 namespace echelon::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_cuda_methods.hpp"
+#include "bench/program/bench_cuda_methods.hpp"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@
 #include "bench/measure/device_measure.hpp"
 #include "bench/measure/sampling.hpp"
 #include "bench/measure/timed_solve.hpp"
-#include "cli/bench_cuda_solver.hpp"
-#include "cli/bench_ours.hpp"
+#include "bench/program/bench_cuda_solver.hpp"
+#include "bench/program/bench_ours.hpp"
 #include "echelon/base/error.hpp"
-#include "echelon/precond/device_block_ilu.hpp"
-#include "echelon/precond/device_parilut.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_parilut.hpp"
 #include "echelon/precond/registry.hpp"
-#include "echelon/report/timer.hpp"
 
 namespace echelon::cli {
 namespace {

@@ -3,8 +3,8 @@
 // in block CSR, and multicolour ILU(0) by cuSPARSE beside the last. A row's seconds are factorization and iteration.
 #pragma once
 
-#include "cli/bench_contenders.hpp"
-#include "cli/bench_frame.hpp"
+#include "bench/program/bench_contenders.hpp"
+#include "bench/program/bench_frame.hpp"
 
 namespace echelon::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_cuda_ours.hpp"
+#include "bench/program/bench_cuda_ours.hpp"
 
 #include <fmt/format.h>
 
@@ -8,14 +8,14 @@
 #include "bench/measure/device_measure.hpp"
 #include "bench/measure/work_model.hpp"
 #include "echelon/base/error.hpp"
-#include "echelon/factor/struct_factor.hpp"
-#include "echelon/factor/wavefront_factor.hpp"
-#include "echelon/matrix/device_product.hpp"
-#include "echelon/matrix/tile_convert.hpp"
-#include "echelon/precond/ilu.hpp"
-#include "echelon/report/timer.hpp"
-#include "echelon/sweep/wavefront_many.hpp"
-#include "echelon/sweep/wavefront_sweep.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/factor/grid/struct_factor.hpp"
+#include "echelon/factor/grid_gpu/wavefront_factor.hpp"
+#include "echelon/matrix/grid_gpu/device_product.hpp"
+#include "echelon/matrix/grid_gpu/tile_convert.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_many.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep.hpp"
 
 namespace echelon::cli {
 namespace {

@@ -4,8 +4,8 @@
 // each waited for, and in one go, as a user has it.
 #pragma once
 
-#include "cli/bench_contenders.hpp"
-#include "cli/bench_frame.hpp"
+#include "bench/program/bench_contenders.hpp"
+#include "bench/program/bench_frame.hpp"
 
 namespace echelon::cli {
 

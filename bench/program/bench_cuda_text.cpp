@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_cuda_text.hpp"
+#include "bench/program/bench_cuda_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "cli/geometric_mean.hpp"
+#include "bench/program/geometric_mean.hpp"
 #include "echelon/report/table.hpp"
 
 namespace echelon::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_cuda_trisolve.hpp"
+#include "bench/program/bench_cuda_trisolve.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 
 #include "bench/measure/device_measure.hpp"
 #include "bench/measure/sampling.hpp"
-#include "cli/bench_trisolve_runs.hpp"
+#include "bench/program/bench_trisolve_runs.hpp"
 #include "echelon/base/error.hpp"
-#include "echelon/precond/device_block_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
 
 namespace echelon::cli {
 namespace {

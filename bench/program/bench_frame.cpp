@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_frame.hpp"
+#include "bench/program/bench_frame.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/bench_text.hpp"
+#include "bench/program/bench_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"

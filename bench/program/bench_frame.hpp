@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench_case_run.hpp"
+#include "bench/program/bench_case_run.hpp"
 #include "cli/options.hpp"
 
 namespace echelon::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_methods_figure.hpp"
+#include "bench/program/bench_methods_figure.hpp"
 
 #include <fmt/format.h>
 

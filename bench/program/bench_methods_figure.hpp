@@ -4,7 +4,7 @@
 #pragma once
 
 #include "echelon/report/bench_report.hpp"
-#include "echelon/report/panel_plot.hpp"
+#include "echelon/report/plots/panel_plot.hpp"
 
 namespace echelon::cli {
 

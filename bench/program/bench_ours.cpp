@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_ours.hpp"
+#include "bench/program/bench_ours.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include "bench/measure/sampling.hpp"
 #include "bench/measure/work_model.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/base/timer.hpp"
 #include "echelon/precond/registry.hpp"
 #include "echelon/report/solution_hash.hpp"
-#include "echelon/report/timer.hpp"
 
 namespace echelon::cli {
 namespace {

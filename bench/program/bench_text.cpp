@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_text.hpp"
+#include "bench/program/bench_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,12 +8,12 @@
 #include <cmath>
 #include <map>
 
-#include "cli/bench_cuda_block_text.hpp"
-#include "cli/bench_cuda_figures.hpp"
-#include "cli/bench_cuda_matrices.hpp"
-#include "cli/bench_cuda_text.hpp"
-#include "cli/bench_methods_figure.hpp"
-#include "cli/bench_trisolve.hpp"
+#include "bench/program/bench_cuda_block_text.hpp"
+#include "bench/program/bench_cuda_figures.hpp"
+#include "bench/program/bench_cuda_matrices.hpp"
+#include "bench/program/bench_cuda_text.hpp"
+#include "bench/program/bench_methods_figure.hpp"
+#include "bench/program/bench_trisolve.hpp"
 #include "echelon/report/table.hpp"
 
 namespace echelon::cli {

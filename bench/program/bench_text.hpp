@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "echelon/report/bar_plot.hpp"
 #include "echelon/report/bench_report.hpp"
+#include "echelon/report/plots/bar_plot.hpp"
 
 namespace echelon::cli {
 

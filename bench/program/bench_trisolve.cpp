@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_trisolve.hpp"
+#include "bench/program/bench_trisolve.hpp"
 
 #include <fmt/format.h>
 
@@ -8,14 +8,14 @@
 #include <map>
 
 #include "bench/measure/sampling.hpp"
-#include "cli/bench_trisolve_runs.hpp"
+#include "bench/program/bench_trisolve_runs.hpp"
 #include "cli/machine_info.hpp"
 #include "cli/outputs.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/report/bar_plot.hpp"
-#include "echelon/report/plot.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/report/plots/bar_plot.hpp"
+#include "echelon/report/plots/plot.hpp"
 #include "echelon/report/table.hpp"
-#include "echelon/report/timer.hpp"
 
 namespace echelon::cli {
 namespace {

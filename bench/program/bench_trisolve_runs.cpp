@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench_trisolve_runs.hpp"
+#include "bench/program/bench_trisolve_runs.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "bench/measure/block_matrix.hpp"
-#include "echelon/factor/ruiz_scaling.hpp"
-#include "echelon/factor/triangle_measures.hpp"
+#include "echelon/factor/rows/ruiz_scaling.hpp"
+#include "echelon/factor/rows/triangle_measures.hpp"
 #include "echelon/krylov/krylov.hpp"
 #include "echelon/problem/projection.hpp"
-#include "echelon/report/spy_plot.hpp"
+#include "echelon/report/plots/spy_plot.hpp"
 
 namespace echelon::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench_case_run.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "bench/program/bench_case_run.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 namespace echelon::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/child_process.hpp"
+#include "bench/program/child_process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 
 #include "bench/measure/contender_main.hpp"
 #include "bench/measure/eigen_system.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/base/timer.hpp"
 
 namespace {
 

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "bench/measure/work_model.hpp"
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
-#include "echelon/factor/stencil_fill.hpp"
-#include "echelon/sweep/wavefront_sweep.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep.hpp"
 
 namespace {
 

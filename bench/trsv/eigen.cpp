@@ -3,7 +3,7 @@
 #include "bench/measure/contender_main.hpp"
 #include "bench/measure/eigen_system.hpp"
 #include "bench/measure/sampling.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/transfers.hpp"

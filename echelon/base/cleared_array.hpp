@@ -3,7 +3,7 @@
 #pragma once
 
 #include "echelon/base/array.hpp"
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 
 namespace echelon {
 

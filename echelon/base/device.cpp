@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 
 namespace echelon {

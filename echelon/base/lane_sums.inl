@@ -17,7 +17,7 @@
 #include <cstdint>
 
 #include "echelon/base/fma.hpp"
-#include "echelon/krylov/reduction_tree.hpp"
+#include "echelon/base/reduction_tree.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

@@ -12,7 +12,7 @@
 #include "echelon/base/array.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/base/timer.hpp"
 
 namespace echelon {
 

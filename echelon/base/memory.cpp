@@ -9,7 +9,7 @@
 #include <fstream>
 #include <limits>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 
 namespace echelon {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "echelon/base/version.hpp"
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 
 namespace echelon {
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Patterns of factors with what their elimination costs (factor/work_budget.hpp): the level-of-fill rule of
-// factor/symbolic.hpp, each row charged as soon as its pattern is known, so that fill without end is given up on the way.
+// factor/rows/symbolic.hpp, each row charged as soon as its pattern is known, so that fill without end is given up on the
+// way.
 #pragma once
 
-#include "echelon/factor/symbolic.hpp"
+#include "echelon/factor/rows/symbolic.hpp"
 #include "echelon/factor/work_budget.hpp"
 
 namespace echelon {

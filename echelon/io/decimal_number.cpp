@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/problem/decimal_number.hpp"
+#include "echelon/io/decimal_number.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "echelon/base/array.hpp"
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "echelon/problem/matrix_market_scan.hpp"
+#include "echelon/io/matrix_market_scan.hpp"
 
 namespace echelon::matrix_market {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/problem/matrix_market_header.hpp"
+#include "echelon/io/matrix_market_header.hpp"
 
 #include <fmt/format.h>
 

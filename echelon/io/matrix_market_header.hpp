@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "echelon/base/error.hpp"
-#include "echelon/problem/text_source.hpp"
+#include "echelon/io/text_source.hpp"
 
 namespace echelon::matrix_market {
 

@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "echelon/base/memory.hpp"
-#include "echelon/problem/matrix_market.hpp"
-#include "echelon/problem/matrix_market_assemble.hpp"
+#include "echelon/io/matrix_market.hpp"
+#include "echelon/io/matrix_market_assemble.hpp"
 
 namespace echelon {
 namespace {

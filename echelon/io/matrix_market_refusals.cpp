@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "echelon/problem/matrix_market_header.hpp"
+#include "echelon/io/matrix_market_header.hpp"
 
 namespace echelon::matrix_market {
 

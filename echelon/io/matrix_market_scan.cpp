@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/problem/matrix_market_scan.hpp"
+#include "echelon/io/matrix_market_scan.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "echelon/base/memory.hpp"
 #include "echelon/base/parallel_parts.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/problem/decimal_number.hpp"
+#include "echelon/io/decimal_number.hpp"
 
 namespace echelon::matrix_market {
 

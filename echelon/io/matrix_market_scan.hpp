@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/problem/matrix_market.hpp"
-#include "echelon/problem/matrix_market_header.hpp"
+#include "echelon/io/matrix_market.hpp"
+#include "echelon/io/matrix_market_header.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon::matrix_market {
 

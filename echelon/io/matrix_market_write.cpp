@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Values as the shortest decimal text that reads back to the same bits (std::to_chars), formatted by all threads in batches
 // of rows and written in order. Matrix Market has no NaN or infinity: such a value is refused before the file is touched.
-#include "echelon/problem/matrix_market_write.hpp"
+#include "echelon/io/matrix_market_write.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -17,7 +17,7 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/parallel_parts.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
 
 namespace echelon {
 namespace {

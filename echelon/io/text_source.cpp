@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/problem/text_source.hpp"
+#include "echelon/io/text_source.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -8,10 +8,10 @@
 #include <functional>
 #include <limits>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/ordinal.hpp"
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 namespace {

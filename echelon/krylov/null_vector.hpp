@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "echelon/krylov/vector_ops.hpp"
+#include "echelon/krylov/vectors/vector_ops.hpp"
 #include "echelon/matrix/operator.hpp"
 
 namespace echelon {

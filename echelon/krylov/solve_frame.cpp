@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/ordinal.hpp"

@@ -12,11 +12,11 @@
 #include <memory>
 #include <string>
 
+#include "echelon/base/timer.hpp"
 #include "echelon/base/transfers.hpp"
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/krylov/vector_ops.hpp"
+#include "echelon/krylov/vectors/vector_ops.hpp"
 #include "echelon/matrix/dotted_product.hpp"
-#include "echelon/report/timer.hpp"
 #include "echelon/sweep/queued_triangles.hpp"
 #include "echelon/sweep/shared_triangles.hpp"
 

@@ -6,10 +6,10 @@
 #include <type_traits>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/matrix/device_csr.hpp"
-#include "echelon/matrix/row_shares.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/matrix/rows/row_shares.hpp"
+#include "echelon/matrix/rows_gpu/device_csr.hpp"
 #include "echelon/matrix/vector_checks.hpp"
 
 namespace echelon {

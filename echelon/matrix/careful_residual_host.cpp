@@ -10,8 +10,8 @@
 #include "echelon/base/fma.hpp"
 #include "echelon/matrix/careful_residual.hpp"
 #include "echelon/matrix/doubled_sum.hpp"
-#include "echelon/matrix/shapes.hpp"
-#include "echelon/matrix/struct_lines.inl"
+#include "echelon/matrix/grid/struct_lines.inl"
+#include "echelon/stencil/shapes.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

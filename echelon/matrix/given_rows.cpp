@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
-#include "echelon/matrix/tile_convert.hpp"
+#include "echelon/matrix/grid_gpu/tile_convert.hpp"
 
 namespace echelon {
 namespace {

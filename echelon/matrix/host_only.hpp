@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 

@@ -3,7 +3,7 @@
 // (problem/recipe_rows.hpp), or a user's array that lies on the GPU already (matrix/given_rows.hpp). No copy on the host.
 #pragma once
 
-#include "echelon/matrix/tile_order.hpp"
+#include "echelon/stencil/tile_order.hpp"
 
 namespace echelon {
 

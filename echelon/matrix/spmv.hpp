@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <span>
 
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/matrix/shapes.hpp"
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/stencil/shapes.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon {
 

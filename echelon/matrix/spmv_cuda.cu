@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <string>
 
-#include "echelon/base/cuda_check.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
 #include "echelon/base/error.hpp"
 #include "echelon/base/fma.hpp"
-#include "echelon/matrix/device_product.hpp"
+#include "echelon/matrix/grid_gpu/device_product.hpp"
 
 namespace echelon {
 namespace {

@@ -10,8 +10,8 @@
 #include <algorithm>
 
 #include "echelon/base/small_block.hpp"
+#include "echelon/matrix/grid/struct_lines.inl"
 #include "echelon/matrix/spmv.hpp"
-#include "echelon/matrix/struct_lines.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

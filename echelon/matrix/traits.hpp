@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 

@@ -14,9 +14,9 @@
 #include "echelon/base/ordinal.hpp"
 #include "echelon/base/small_block.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/shapes.hpp"
+#include "echelon/base/timer.hpp"
 #include "echelon/matrix/spmv.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/stencil/shapes.hpp"
 
 namespace echelon {
 namespace {

@@ -3,9 +3,9 @@
 // A zero, tiny or singular diagonal block is replaced by its row scale times the identity, and counted.
 #pragma once
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
 #include "echelon/matrix/operator.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 

@@ -9,11 +9,11 @@
 #include <variant>
 #include <vector>
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/matrix/row_source.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A preconditioner of the equilibrated matrix R⁻¹ A C⁻¹ (factor/ruiz_scaling.hpp) for the system as it is:
+// A preconditioner of the equilibrated matrix R⁻¹ A C⁻¹ (factor/rows/ruiz_scaling.hpp) for the system as it is:
 // z = C⁻¹ M⁻¹ R⁻¹ r. A symmetric A has R = C, so M stays symmetric and CG stays possible. Pivots of rows of very different
 // size are then judged, dropped and repaired on one scale.
 #pragma once
@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "echelon/base/lent_scratch.hpp"
-#include "echelon/factor/ruiz_scaling.hpp"
+#include "echelon/factor/rows/ruiz_scaling.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/report/factor_report.hpp"
 

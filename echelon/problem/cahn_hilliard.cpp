@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "echelon/base/error.hpp"
-#include "echelon/problem/assembly.hpp"
+#include "echelon/problem/assembly/assembly.hpp"
 #include "echelon/problem/cahn_hilliard_row.inl"
 #include "echelon/problem/fields.hpp"
 #include "echelon/problem/problems.hpp"

@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "echelon/base/error.hpp"
-#include "echelon/problem/assembly.hpp"
+#include "echelon/problem/assembly/assembly.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/spacing.hpp"
 

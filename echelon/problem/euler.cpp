@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
-#include "echelon/problem/assembly.hpp"
+#include "echelon/problem/assembly/assembly.hpp"
 #include "echelon/problem/euler_row.inl"
 #include "echelon/problem/fields.hpp"
 #include "echelon/problem/problems.hpp"

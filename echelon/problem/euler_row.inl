@@ -7,10 +7,10 @@
 // dissipation, and A^± stay smooth, as second order needs. At the point itself 3(F⁺ − F⁻)/2 is f(λ) = |λ|.
 #pragma once
 
-#include "echelon/factor/static_plan.hpp"
-#include "echelon/problem/point_samples.hpp"
+#include "echelon/problem/assembly/point_samples.hpp"
+#include "echelon/problem/assembly/recipe.hpp"
 #include "echelon/problem/problems.hpp"
-#include "echelon/problem/recipe.hpp"
+#include "echelon/stencil/static_plan.hpp"
 
 namespace echelon::problems {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "echelon/base/error.hpp"
-#include "echelon/problem/assembly.hpp"
+#include "echelon/problem/assembly/assembly.hpp"
 #include "echelon/problem/fields.hpp"
 #include "echelon/problem/navier_stokes_row.inl"
 #include "echelon/problem/problems.hpp"

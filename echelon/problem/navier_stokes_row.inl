@@ -7,10 +7,10 @@
 // Gradients of the base state are central differences of it.
 #pragma once
 
-#include "echelon/factor/static_plan.hpp"
-#include "echelon/problem/point_samples.hpp"
+#include "echelon/problem/assembly/point_samples.hpp"
+#include "echelon/problem/assembly/recipe.hpp"
 #include "echelon/problem/problems.hpp"
-#include "echelon/problem/recipe.hpp"
+#include "echelon/stencil/static_plan.hpp"
 
 namespace echelon::problems {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // −h²Δu: off-diagonals −w_o, diagonal Σ w_o over the whole stencil, so that neighbours outside are the zero boundary values.
-#include "echelon/problem/assembly.hpp"
+#include "echelon/problem/assembly/assembly.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/spacing.hpp"
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <memory>
 
+#include "echelon/matrix/grid/struct_matrix.hpp"
 #include "echelon/matrix/row_source.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
 
 namespace echelon::problems {
 

@@ -10,7 +10,7 @@
 #include <array>
 #include <functional>
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 #include "echelon/problem/problems.hpp"
 
 namespace echelon::problems {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random blocks made diagonally dominant by rows; the generator is random_value.hpp's.
-#include "echelon/problem/assembly.hpp"
+#include "echelon/problem/assembly/assembly.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/random_row.inl"
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "echelon/problem/assembly/recipe.hpp"
 #include "echelon/problem/random_value.hpp"
-#include "echelon/problem/recipe.hpp"
 
 namespace echelon::problems {
 

@@ -2,7 +2,7 @@
 // The unit cube's grid as the differential problems see it: which axes a stencil couples, and the spacings there.
 #pragma once
 
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon::problems {
 

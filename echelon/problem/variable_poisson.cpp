@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "echelon/base/error.hpp"
-#include "echelon/problem/assembly.hpp"
+#include "echelon/problem/assembly/assembly.hpp"
 #include "echelon/problem/fields.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/spacing.hpp"

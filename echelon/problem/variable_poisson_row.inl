@@ -5,8 +5,8 @@
 // that have both points (variable_poisson.cpp has t).
 #pragma once
 
-#include "echelon/problem/point_samples.hpp"
-#include "echelon/problem/recipe.hpp"
+#include "echelon/problem/assembly/point_samples.hpp"
+#include "echelon/problem/assembly/recipe.hpp"
 
 namespace echelon::problems {
 

@@ -12,7 +12,7 @@
 
 namespace echelon {
 
-/// What was found out about one triangle before it was iterated with; measures of factor/triangle_measures.hpp.
+/// What was found out about one triangle before it was iterated with; measures of factor/rows/triangle_measures.hpp.
 struct TriangleNote {
   std::int64_t levels = 0;                     // so many sweeps of Jacobi are exact
   int sweeps = 0;                              // that an application takes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the rows of a triangular sweep come to threads; schedule/sweep_plan.hpp says what each means.
+// How the rows of a triangular sweep come to threads; schedule/rows/sweep_plan.hpp says what each means.
 #pragma once
 
 namespace echelon {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/precond/auto_rule.hpp"
+#include "echelon/solve/auto_rule.hpp"
 
 #include <fmt/format.h>
 

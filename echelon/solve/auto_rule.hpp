@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "echelon/matrix/traits.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/krylov/auto_solve.hpp"
+#include "echelon/solve/auto_solve.hpp"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include <optional>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/timer.hpp"
 #include "echelon/factor/work_budget.hpp"
-#include "echelon/krylov/gpu_system.hpp"
-#include "echelon/krylov/grid_form.hpp"
-#include "echelon/precond/matched_ilu.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/precond/ilu/matched_ilu.hpp"
+#include "echelon/solve/gpu_system.hpp"
+#include "echelon/solve/grid_form.hpp"
 
 namespace echelon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets up and solves by the automatic rules (precond/auto_rule.hpp): a bounded ladder of attempts, each logged. The first
+// Sets up and solves by the automatic rules (solve/auto_rule.hpp): a bounded ladder of attempts, each logged. The first
 // one that converges wins; when none does, the iterate with the smallest recomputed residual is returned with its reason.
 #pragma once
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/precond/auto_rule.hpp"
 #include "echelon/precond/registry.hpp"
+#include "echelon/solve/auto_rule.hpp"
 
 namespace echelon {
 
@@ -17,7 +17,7 @@ struct SolveRequest {
   AutoWishes wishes;
   KrylovOptions krylov;
   bool strict = false;  // a repair is an Error(repair_forbidden)
-  /// A block CSR matrix that is a stencil on a grid is solved as such where its factors are the same (krylov/grid_form.hpp).
+  /// A block CSR matrix that is a stencil on a grid is solved as such where its factors are the same (solve/grid_form.hpp).
   bool recognise_stencils = true;
   /// Where to solve. A GPU leaves out rungs that have no version there, which depends on the storage; b and x stay the
   /// host's and travel once. Error(bad_option) when nothing is left.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/precond/device_precond.hpp"
+#include "echelon/solve/device_precond.hpp"
 
 #include <fmt/format.h>
 
-#include "echelon/factor/stencil_fill.hpp"
-#include "echelon/precond/device_block_ilu.hpp"
-#include "echelon/precond/device_factored_ilu.hpp"
-#include "echelon/precond/device_ilu.hpp"
-#include "echelon/precond/device_matched_ilu.hpp"
-#include "echelon/precond/device_parilut.hpp"
-#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/precond/ilu/ilu_impl.hpp"
+#include "echelon/precond/ilu/struct_ilu_checks.hpp"
+#include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_factored_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_matched_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_parilut.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/precond/registry.hpp"
-#include "echelon/precond/struct_ilu_checks.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
 
 namespace echelon {
 

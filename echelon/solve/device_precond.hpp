@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "echelon/matrix/tile_matrix.hpp"
-#include "echelon/precond/auto_rule.hpp"
+#include "echelon/matrix/grid_gpu/tile_matrix.hpp"
+#include "echelon/solve/auto_rule.hpp"
 
 namespace echelon {
 

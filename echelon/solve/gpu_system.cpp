@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/krylov/gpu_system.hpp"
+#include "echelon/solve/gpu_system.hpp"
 
 #include <fmt/format.h>
 
-#include "echelon/base/cuda_backend.hpp"
-#include "echelon/factor/stencil_fill.hpp"
-#include "echelon/matrix/tile_traits.hpp"
-#include "echelon/precond/device_precond.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/matrix/grid_gpu/tile_traits.hpp"
+#include "echelon/solve/device_precond.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
 
 namespace echelon {
 

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/matrix/tile_matrix.hpp"
-#include "echelon/precond/auto_rule.hpp"
+#include "echelon/matrix/grid_gpu/tile_matrix.hpp"
 #include "echelon/precond/registry.hpp"
+#include "echelon/solve/auto_rule.hpp"
 
 namespace echelon {
 

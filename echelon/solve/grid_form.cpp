@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/krylov/grid_form.hpp"
+#include "echelon/solve/grid_form.hpp"
 
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
-#include "echelon/factor/stencil_fill.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
 
 namespace echelon {
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "echelon/matrix/stencil_recognition.hpp"
+#include "echelon/matrix/grid/stencil_recognition.hpp"
 #include "echelon/matrix/traits.hpp"
-#include "echelon/precond/auto_rule.hpp"
 #include "echelon/precond/registry.hpp"
+#include "echelon/solve/auto_rule.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/problem/matrix_check.hpp"
+#include "echelon/solve/matrix_check.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/matrix/traits.hpp"
-#include "echelon/schedule/matching.hpp"
+#include "echelon/schedule/orders/matching.hpp"
 
 namespace echelon {
 namespace {

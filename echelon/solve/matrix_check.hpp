@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 #include "echelon/report/run_report.hpp"
 
 namespace echelon {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/matrix/layout.hpp"
+#include "echelon/stencil/layout.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "echelon/base/array.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/layout_view.hpp"
+#include "echelon/stencil/layout_view.hpp"
 
 namespace echelon {
 

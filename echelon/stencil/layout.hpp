@@ -13,7 +13,7 @@
 #include <memory>
 #include <span>
 
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon {
 

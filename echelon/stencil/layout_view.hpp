@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "echelon/matrix/layout.hpp"
-#include "echelon/schedule/tiles.hpp"
+#include "echelon/stencil/layout.hpp"
+#include "echelon/stencil/tiles.hpp"
 
 namespace echelon {
 

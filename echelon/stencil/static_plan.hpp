@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/stencil_fill.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/work_watch.hpp"
-#include "echelon/factor/symbolic.hpp"
+#include "echelon/factor/rows/symbolic.hpp"
 
 namespace echelon {
 

@@ -4,7 +4,7 @@
 // Near a boundary this keeps entries that the graph's ILU(k) does not have, where a fill path leaves the grid.
 #pragma once
 
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon {
 

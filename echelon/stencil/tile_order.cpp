@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/matrix/tile_order.hpp"
+#include "echelon/stencil/tile_order.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "echelon/base/error.hpp"
-#include "echelon/matrix/tile_runs_view.hpp"
+#include "echelon/stencil/tile_runs_view.hpp"
 
 namespace echelon {
 namespace {

@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "echelon/base/array.hpp"
-#include "echelon/matrix/layout_view.hpp"
+#include "echelon/stencil/layout_view.hpp"
 
 namespace echelon {
 

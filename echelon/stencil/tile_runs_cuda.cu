@@ -3,8 +3,8 @@
 // point there, and a prefix sum over the levels places them. 8 bytes a run are written.
 #include <cuda_runtime.h>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/matrix/tile_runs_view.hpp"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/stencil/tile_runs_view.hpp"
 
 namespace echelon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/matrix/tile_runs_view.hpp"
+#include "echelon/stencil/tile_runs_view.hpp"
 
 namespace echelon {
 const TileRunKernels* tile_run_kernels() { return nullptr; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tiles row by row (ẑ, then ŷ) see every tile they wait for before themselves. A tile is ready once its own first level and
 // all it waits for have come; sorted by that, stably, the order stays one of dependencies and follows the wave.
-#include "echelon/schedule/tiles.hpp"
+#include "echelon/stencil/tiles.hpp"
 
 #include <fmt/format.h>
 

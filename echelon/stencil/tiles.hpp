@@ -7,7 +7,7 @@
 #pragma once
 
 #include "echelon/base/array.hpp"
-#include "echelon/schedule/wavefront.hpp"
+#include "echelon/stencil/wavefront.hpp"
 
 namespace echelon {
 

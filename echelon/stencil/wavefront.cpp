@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/schedule/wavefront.hpp"
+#include "echelon/stencil/wavefront.hpp"
 
 #include <fmt/format.h>
 

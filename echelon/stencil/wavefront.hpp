@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "echelon/base/device.hpp"
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "echelon/base/array.hpp"
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/base/worth_sharing.hpp"

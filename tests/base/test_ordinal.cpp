@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/expect_error.hpp"
 

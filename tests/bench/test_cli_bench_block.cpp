@@ -7,10 +7,10 @@
 #include <set>
 
 #include "bench/measure/block_matrix.hpp"
-#include "cli/bench_cuda_block_text.hpp"
-#include "cli/bench_text.hpp"
+#include "bench/program/bench_cuda_block_text.hpp"
+#include "bench/program/bench_text.hpp"
 #include "echelon/base/device.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/expect_error.hpp"

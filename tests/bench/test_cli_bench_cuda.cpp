@@ -9,9 +9,9 @@
 
 #include "bench/measure/contender_line.hpp"
 #include "bench/measure/device_shapes.hpp"
-#include "cli/bench_cuda_figures.hpp"
-#include "cli/bench_cuda_trisolve.hpp"
-#include "cli/bench_text.hpp"
+#include "bench/program/bench_cuda_figures.hpp"
+#include "bench/program/bench_cuda_trisolve.hpp"
+#include "bench/program/bench_text.hpp"
 #include "echelon/base/device.hpp"
 #include "echelon/report/json.hpp"
 #include "tests/cli/program.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // echelon bench matrices --backend cuda: files solved on host and GPU with the same verdicts. Without a GPU the host stands
 // in for it, which must agree with itself.
-#include "cli/bench_cuda_matrices.hpp"
+#include "bench/program/bench_cuda_matrices.hpp"
 
 #include <cmath>
 
 #include "bench/measure/block_matrix.hpp"
-#include "cli/bench_text.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "bench/program/bench_text.hpp"
+#include "echelon/io/matrix_market.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/cli/program.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "echelon/matrix/layout_convert.hpp"
-#include "echelon/matrix/skewed_matrix.hpp"
+#include "bench/layout/layout_convert.hpp"
+#include "bench/layout/skewed_matrix.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/reference/random_stencil.hpp"

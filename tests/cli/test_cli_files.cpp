@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/line_files.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
 #include "tests/cli/program.hpp"
 
 namespace echelon::test {

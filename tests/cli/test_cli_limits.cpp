@@ -9,7 +9,7 @@
 #include <cmath>
 #include <thread>
 
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/reference/arrow_matrix.hpp"
 

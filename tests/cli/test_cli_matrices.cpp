@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
 #include "tests/cli/program.hpp"
 
 namespace echelon::test {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "echelon/base/device.hpp"
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/cli/program.hpp"
 

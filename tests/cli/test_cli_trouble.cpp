@@ -8,7 +8,7 @@
 #include <cmath>
 #include <thread>
 
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
 #include "tests/cli/program.hpp"
 
 namespace echelon::test {

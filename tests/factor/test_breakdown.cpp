@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "echelon/base/work_watch.hpp"
-#include "echelon/factor/shift_search.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/factor/pivots/shift_search.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/report/factor_report.hpp"
 
 namespace echelon {

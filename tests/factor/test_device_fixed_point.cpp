@@ -8,12 +8,12 @@
 #include <limits>
 #include <random>
 
-#include "echelon/factor/device_fixed_point.hpp"
-#include "echelon/factor/device_fixed_point_steps.inl"
-#include "echelon/factor/symbolic.hpp"
-#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point_steps.inl"
+#include "echelon/factor/rows/symbolic.hpp"
+#include "echelon/precond/ilu/ilu_impl.hpp"
 #include "echelon/problem/problems.hpp"
-#include "echelon/schedule/colouring.hpp"
+#include "echelon/schedule/orders/colouring.hpp"
 #include "tests/reference/emulated_place.hpp"
 #include "tests/reference/random_matrix.hpp"
 

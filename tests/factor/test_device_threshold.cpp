@@ -8,10 +8,10 @@
 #include <limits>
 #include <random>
 
-#include "echelon/factor/device_fixed_point_steps.inl"
-#include "echelon/factor/device_threshold.hpp"
-#include "echelon/factor/device_threshold_steps.inl"
-#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point_steps.inl"
+#include "echelon/factor/fixed_point/device_threshold.hpp"
+#include "echelon/factor/fixed_point/device_threshold_steps.inl"
+#include "echelon/precond/ilu/ilu_impl.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/reference/emulated_place.hpp"
 #include "tests/reference/random_matrix.hpp"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the GPU's kernels take for granted about a row's elimination: the lists of groups hold every product once, in the
 // plan's order, and never wait for each other in a circle; the stencils known at compile time are the library's own.
-#include "echelon/factor/row_schedule.hpp"
+#include "echelon/factor/grid_gpu/entry_lists.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "echelon/factor/static_plan.hpp"
-#include "echelon/factor/stencil_fill.hpp"
+#include "echelon/stencil/static_plan.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
 #include "tests/reference/random_stencil.hpp"
 
 namespace echelon {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "echelon/factor/ilut_cut.inl"
+#include "echelon/factor/ilut/ilut_cut.inl"
 
 namespace echelon {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is kept of how rows meet, as far as the host decides it: how many places a row gets, that words of rows and records
 // do not overlap, and when nothing is kept.
-#include "echelon/factor/row_meets.hpp"
+#include "echelon/factor/rows_gpu/row_meets.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
-#include "echelon/factor/row_deal.hpp"
+#include "echelon/factor/ilut/thread_parts.hpp"
 #include "echelon/problem/problems.hpp"
-#include "echelon/schedule/colouring.hpp"
+#include "echelon/schedule/orders/colouring.hpp"
 #include "tests/reference/random_matrix.hpp"
 
 namespace echelon {

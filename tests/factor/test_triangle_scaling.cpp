@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "echelon/echelon.hpp"
-#include "echelon/factor/ruiz_scaling.hpp"
-#include "echelon/factor/symbolic.hpp"
-#include "echelon/factor/triangle_measures.hpp"
+#include "echelon/factor/rows/ruiz_scaling.hpp"
+#include "echelon/factor/rows/symbolic.hpp"
+#include "echelon/factor/rows/triangle_measures.hpp"
 #include "tests/reference/random_matrix.hpp"
 
 namespace echelon {

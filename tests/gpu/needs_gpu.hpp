@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/device.hpp"
 
 namespace echelon {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
 
 namespace echelon {
 

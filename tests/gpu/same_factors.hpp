@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "echelon/base/small_block.hpp"
-#include "echelon/precond/device_block_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
 
 namespace echelon {
 

@@ -10,12 +10,12 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/transfers.hpp"
-#include "echelon/factor/stencil_fill.hpp"
-#include "echelon/krylov/auto_solve.hpp"
 #include "echelon/matrix/given_rows.hpp"
-#include "echelon/matrix/tile_traits.hpp"
-#include "echelon/precond/device_ilu.hpp"
-#include "echelon/sweep/wavefront_plan.hpp"
+#include "echelon/matrix/grid_gpu/tile_traits.hpp"
+#include "echelon/precond/ilu_gpu/device_ilu.hpp"
+#include "echelon/solve/auto_solve.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_plan.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/row_problems.hpp"
 

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "echelon/base/small_block.hpp"
-#include "echelon/precond/device_block_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/random_matrix.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The GPU's vector operations and block CSR product give the host's bits. Skipped, with the reason, where there is no GPU.
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "echelon/base/device.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/krylov/vector_ops.hpp"
+#include "echelon/krylov/vectors/vector_ops.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/precond/device_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/sweep/queued_triangles.hpp"
 #include "tests/gpu/needs_gpu.hpp"

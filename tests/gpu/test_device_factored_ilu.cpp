@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Factors that the host made and a GPU sweeps: the host's bits for ILUT, ILUTP and ParILUT, blocks, orders and exchanged
 // columns, several vectors; failed factorizations; whole automatic solves. Skipped, with the reason, where there is no GPU.
-#include "echelon/precond/device_factored_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_factored_ilu.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "echelon/factor/symbolic.hpp"
-#include "echelon/krylov/auto_solve.hpp"
+#include "echelon/factor/rows/symbolic.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/solve/auto_solve.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/random_matrix.hpp"

@@ -6,11 +6,11 @@
 
 #include <cmath>
 
-#include "echelon/krylov/auto_solve.hpp"
-#include "echelon/precond/device_block_ilu.hpp"
-#include "echelon/precond/device_factored_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_factored_ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/projection.hpp"
+#include "echelon/solve/auto_solve.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/drawn_triangles.hpp"
 #include "tests/reference/random_matrix.hpp"

@@ -7,12 +7,12 @@
 #include <cmath>
 
 #include "echelon/base/error.hpp"
-#include "echelon/krylov/auto_solve.hpp"
-#include "echelon/precond/device_block_ilu.hpp"
-#include "echelon/precond/device_ilu.hpp"
-#include "echelon/precond/device_matched_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_matched_ilu.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/solve/auto_solve.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 
 namespace echelon {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The product on a GPU in user order has the bits of StructMatrix::apply: every stencil and block size, thin grids, random
 // stencils. Skipped, with the reason, where there is no GPU.
-#include "echelon/matrix/device_product.hpp"
+#include "echelon/matrix/grid_gpu/device_product.hpp"
 
 #include <gtest/gtest.h>
 

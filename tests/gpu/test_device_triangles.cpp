@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Patterns cut and ordered on a GPU against the host's `split` and `level_plan`, number by number; patterns permuted there;
 // missing diagonals; waits in vain. Skipped, with the reason, where there is no GPU.
-#include "echelon/factor/device_triangles.hpp"
+#include "echelon/factor/rows_gpu/device_triangles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,12 +9,12 @@
 #include <numeric>
 #include <random>
 
-#include "echelon/factor/device_pattern_view.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/factor/rows_gpu/device_pattern_view.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
 #include "echelon/problem/problems.hpp"
-#include "echelon/schedule/rcm.hpp"
-#include "echelon/schedule/row_depth_view.hpp"
-#include "echelon/schedule/sweep_plan.hpp"
+#include "echelon/schedule/orders/rcm.hpp"
+#include "echelon/schedule/rows/sweep_plan.hpp"
+#include "echelon/schedule/rows_gpu/row_depth_view.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/random_matrix.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "echelon/base/transfers.hpp"
-#include "echelon/krylov/vector_ops.hpp"
+#include "echelon/krylov/vectors/vector_ops.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 
 namespace echelon {

@@ -8,8 +8,8 @@
 #include <limits>
 #include <random>
 
-#include "echelon/krylov/auto_solve.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/solve/auto_solve.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/gpu/real_matrices.hpp"

@@ -9,10 +9,10 @@
 #include <cmath>
 
 #include "echelon/base/error.hpp"
-#include "echelon/precond/device_block_ilu.hpp"
-#include "echelon/precond/device_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_ilu.hpp"
 #include "echelon/problem/problems.hpp"
-#include "echelon/sweep/wavefront_many.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_many.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 
 namespace echelon {

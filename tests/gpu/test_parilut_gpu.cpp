@@ -6,9 +6,9 @@
 #include <limits>
 #include <random>
 
-#include "echelon/krylov/auto_solve.hpp"
-#include "echelon/precond/device_parilut.hpp"
+#include "echelon/precond/ilu_gpu/device_parilut.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/solve/auto_solve.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/gpu/same_factors.hpp"

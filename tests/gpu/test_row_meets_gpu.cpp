@@ -8,8 +8,8 @@
 #include <numeric>
 #include <random>
 
-#include "echelon/factor/device_triangles.hpp"
-#include "echelon/factor/row_factor_view.hpp"
+#include "echelon/factor/rows_gpu/device_triangles.hpp"
+#include "echelon/factor/rows_gpu/row_factor_view.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/gpu/same_factors.hpp"
 #include "tests/reference/random_matrix.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conversions to tile order and back: on the host against the host's own converter and by hand, on a GPU bit for bit against
 // the host over random stencils, grids, blocks and tile shapes; what is missing or padding is zero.
-#include "echelon/matrix/tile_convert.hpp"
+#include "echelon/matrix/grid_gpu/tile_convert.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <cstring>
 #include <limits>
 
-#include "echelon/factor/stencil_fill.hpp"
-#include "echelon/matrix/layout_convert.hpp"
-#include "echelon/matrix/tile_convert_view.hpp"
+#include "bench/layout/layout_convert.hpp"
+#include "echelon/matrix/grid_gpu/tile_convert_view.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/random_stencil.hpp"

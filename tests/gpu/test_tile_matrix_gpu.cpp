@@ -8,8 +8,8 @@
 #include <random>
 
 #include "echelon/base/error.hpp"
-#include "echelon/matrix/tile_matrix.hpp"
-#include "echelon/precond/device_ilu.hpp"
+#include "echelon/matrix/grid_gpu/tile_matrix.hpp"
+#include "echelon/precond/ilu_gpu/device_ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/random_stencil.hpp"

@@ -2,7 +2,7 @@
 // The factorization on a GPU against the host's point-by-point reference, bit for bit: every stencil, block size and
 // precision, sizes around the borders of tiles, thin grids, fill; what is reported about bad pivots; repeats; a wait in
 // vain. Skipped, with the reason, where there is no GPU.
-#include "echelon/factor/wavefront_factor.hpp"
+#include "echelon/factor/grid_gpu/wavefront_factor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,10 @@
 #include <random>
 
 #include "echelon/base/error.hpp"
-#include "echelon/factor/stencil_fill.hpp"
-#include "echelon/factor/struct_factor.hpp"
-#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/factor/grid/struct_factor.hpp"
+#include "echelon/precond/ilu/ilu_impl.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/random_stencil.hpp"

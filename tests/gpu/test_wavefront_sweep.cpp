@@ -2,14 +2,14 @@
 // The GPU's sweeps have the bits of the plain loop over points: the named stencils around tile borders, every block size and
 // storage, thin grids, tuned and plain kernels, other layouts, random stencils; repeats; many more tiles than blocks that
 // fit; the watchdog.
-#include "echelon/sweep/wavefront_sweep.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep.hpp"
 
 #include <fmt/format.h>
 
 #include <cstring>
 
-#include "echelon/factor/stencil_fill.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 #include "tests/reference/random_stencil.hpp"

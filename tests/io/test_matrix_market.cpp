@@ -20,7 +20,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/problem/matrix_market.hpp"
+#include "echelon/io/matrix_market.hpp"
 
 namespace echelon {
 namespace {

@@ -10,7 +10,7 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/sweep/shared_triangles.hpp"

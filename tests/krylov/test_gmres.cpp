@@ -6,7 +6,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/reference/small_systems.hpp"

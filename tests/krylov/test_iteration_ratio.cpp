@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/problems.hpp"
 
 namespace echelon {

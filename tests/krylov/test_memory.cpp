@@ -11,7 +11,7 @@
 
 #include "echelon/base/threads.hpp"
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/counted_new.hpp"
 

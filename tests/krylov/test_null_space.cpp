@@ -6,11 +6,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "echelon/krylov/auto_solve.hpp"
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/solve/auto_solve.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/reference/small_systems.hpp"
 

@@ -8,11 +8,11 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/matrix/tile_matrix.hpp"
-#include "echelon/precond/device_ilu.hpp"
-#include "echelon/precond/device_precond.hpp"
+#include "echelon/matrix/grid_gpu/tile_matrix.hpp"
+#include "echelon/precond/ilu_gpu/device_ilu.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/solve/device_precond.hpp"
 #include "tests/expect_error.hpp"
 
 namespace echelon {

@@ -10,7 +10,7 @@
 
 #include "echelon/base/worth_sharing.hpp"
 #include "echelon/echelon.hpp"
-#include "echelon/krylov/auto_solve.hpp"
+#include "echelon/solve/auto_solve.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #include <dlfcn.h>

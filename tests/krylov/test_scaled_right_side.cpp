@@ -6,12 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "echelon/krylov/auto_solve.hpp"
 #include "echelon/krylov/krylov.hpp"
 #include "echelon/krylov/range_scale.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/solve/auto_solve.hpp"
 #include "tests/reference/small_systems.hpp"
 
 namespace echelon {

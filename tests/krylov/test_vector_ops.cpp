@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector_ops against plain loops in the shape of reduction_tree.hpp: the same bits, for every length around the SIMD
 // widths, rows of lanes and chunks, every instruction set of this machine and every thread count.
-#include "echelon/krylov/vector_ops.hpp"
+#include "echelon/krylov/vectors/vector_ops.hpp"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "echelon/base/fma.hpp"
+#include "echelon/base/reduction_tree.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/krylov/reduction_tree.hpp"
 
 namespace echelon {
 namespace {

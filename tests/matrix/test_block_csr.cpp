@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 #include "tests/expect_error.hpp"
 
 namespace ec = echelon;

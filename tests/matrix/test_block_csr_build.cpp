@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 #include "tests/expect_error.hpp"
 
 namespace ec = echelon;

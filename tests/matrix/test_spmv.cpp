@@ -8,7 +8,7 @@
 #include <set>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
 #include "echelon/problem/problems.hpp"
 
 namespace ec = echelon;

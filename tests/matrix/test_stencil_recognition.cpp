@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/stencil_recognition.hpp"
+#include "echelon/matrix/grid/stencil_recognition.hpp"
 #include "echelon/problem/problems.hpp"
 
 namespace echelon {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/expect_error.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A matrix in tile order on the host: the tables and the row's mathematics that the GPU shares give the bits of user order,
 // for every named stencil, random stencils, block sizes, thin grids and orders grown by fill; padding stays zero.
-#include "echelon/matrix/tile_matrix.hpp"
+#include "echelon/matrix/grid_gpu/tile_matrix.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <random>
 
 #include "echelon/base/error.hpp"
-#include "echelon/factor/stencil_fill.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
 #include "tests/reference/random_stencil.hpp"
 
 namespace echelon {

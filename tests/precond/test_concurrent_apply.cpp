@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "echelon/echelon.hpp"
-#include "echelon/precond/matched_ilu.hpp"
+#include "echelon/precond/ilu/matched_ilu.hpp"
 #include "echelon/precond/scaled_precond.hpp"
-#include "echelon/schedule/sweep_plan.hpp"
+#include "echelon/schedule/rows/sweep_plan.hpp"
 #include "tests/reference/random_matrix.hpp"
 
 namespace echelon {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "echelon/base/work_watch.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/report/factor_report.hpp"
 #include "tests/reference/arrow_matrix.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ILU(k) and IC(k) on block CSR: small cases by hand, the defining property with its bound, full LU against Eigen,
 // orderings, repeated factorization without allocation, and misuse.
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 #include <gtest/gtest.h>
 

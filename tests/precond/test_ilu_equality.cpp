@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/factor/symbolic.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/factor/rows/symbolic.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/problems.hpp"
-#include "echelon/schedule/sweep_plan.hpp"
+#include "echelon/schedule/rows/sweep_plan.hpp"
 #include "tests/reference/ilu_reference.hpp"
 #include "tests/reference/plan_check.hpp"
 #include "tests/reference/random_matrix.hpp"

@@ -8,7 +8,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/reference/random_matrix.hpp"
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/krylov/auto_solve.hpp"
-#include "echelon/precond/ilu.hpp"
-#include "echelon/precond/matched_ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/precond/ilu/matched_ilu.hpp"
 #include "echelon/precond/registry.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/solve/auto_solve.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/reference/random_matrix.hpp"
 

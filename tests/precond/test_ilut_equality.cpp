@@ -6,8 +6,8 @@
 #include <random>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/factor/column_set.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/factor/ilut/column_set.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/reference/ilut_reference.hpp"
 #include "tests/reference/random_matrix.hpp"

@@ -9,7 +9,7 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/precond/registry.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/counted_new.hpp"

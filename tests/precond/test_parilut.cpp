@@ -10,9 +10,9 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/factor/kth_largest.hpp"
+#include "echelon/factor/fixed_point/kth_largest.hpp"
 #include "echelon/krylov/krylov.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/precond/registry.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/expect_error.hpp"

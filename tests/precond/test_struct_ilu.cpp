@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/factor/stencil_fill.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/reference/drawn_stencil.hpp"
 

@@ -11,9 +11,9 @@
 #include <random>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/problems.hpp"
-#include "echelon/sweep/struct_sweep.hpp"
+#include "echelon/sweep/grid/struct_sweep.hpp"
 #include "tests/reference/drawn_stencil.hpp"
 
 namespace ec = echelon;

@@ -9,9 +9,9 @@
 #include "echelon/base/small_block.hpp"
 #include "echelon/base/stored.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/krylov/auto_solve.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/solve/auto_solve.hpp"
 #include "tests/expect_error.hpp"
 
 namespace ec = echelon;

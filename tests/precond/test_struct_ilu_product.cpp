@@ -10,7 +10,7 @@
 #include <set>
 
 #include "echelon/base/small_block.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/problems.hpp"
 
 namespace ec = echelon;

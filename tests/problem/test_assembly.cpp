@@ -2,7 +2,7 @@
 // Problems written as rows in tile order, on the host: the values of the matrix in user order, bit for bit, zeros in
 // padding, in orders grown by fill too; a matrix in tile order made of them has the products and the traits of the one on
 // the host.
-#include "echelon/problem/assembly.hpp"
+#include "echelon/problem/assembly/assembly.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 #include <cstring>
 
 #include "echelon/base/error.hpp"
-#include "echelon/factor/stencil_fill.hpp"
 #include "echelon/matrix/given_rows.hpp"
-#include "echelon/matrix/tile_traits.hpp"
-#include "echelon/sweep/wavefront_plan.hpp"
+#include "echelon/matrix/grid_gpu/tile_traits.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_plan.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/reference/row_problems.hpp"
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon::test {
 

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon::reference {
 

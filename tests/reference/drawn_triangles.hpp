@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "echelon/sweep/device_iterations.hpp"
+#include "echelon/sweep/iterated/device_iterations.hpp"
 
 namespace echelon::reference {
 

@@ -8,8 +8,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "echelon/factor/device_fixed_point_view.hpp"
-#include "echelon/factor/kth_largest.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point_view.hpp"
+#include "echelon/factor/fixed_point/kth_largest.hpp"
 
 namespace echelon::reference {
 

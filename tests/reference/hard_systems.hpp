@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace reference {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "echelon/base/array.hpp"
-#include "echelon/sweep/iterated_held_rows.inl"
+#include "echelon/sweep/iterated/iterated_held_rows.inl"
 
 namespace echelon::reference {
 namespace {

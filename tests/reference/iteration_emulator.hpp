@@ -4,7 +4,7 @@
 // thread of the machine and barriers are barriers, so that one that is missing is a race.
 #pragma once
 
-#include "echelon/sweep/device_iteration_view.hpp"
+#include "echelon/sweep/iterated/device_iteration_view.hpp"
 
 namespace echelon::reference {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "echelon/schedule/sweep_plan.hpp"
+#include "echelon/schedule/rows/sweep_plan.hpp"
 
 namespace echelon::reference {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon::reference {
 

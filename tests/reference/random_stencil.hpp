@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon::reference {
 

@@ -12,7 +12,7 @@
 
 #include "echelon/base/threads.hpp"
 #include "echelon/schedule/spin_wait.hpp"
-#include "echelon/schedule/tiles.hpp"
+#include "echelon/stencil/tiles.hpp"
 
 namespace echelon {
 

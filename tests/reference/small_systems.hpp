@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 #include "tests/reference/plain_krylov.hpp"
 
 namespace reference {

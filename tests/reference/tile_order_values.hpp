@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "echelon/matrix/struct_matrix.hpp"
-#include "echelon/matrix/tile_order.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
+#include "echelon/stencil/tile_order.hpp"
 
 namespace echelon::reference {
 

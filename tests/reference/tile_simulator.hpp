@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "echelon/schedule/tiles.hpp"
+#include "echelon/stencil/tiles.hpp"
 
 namespace echelon::reference {
 

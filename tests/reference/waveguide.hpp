@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon::test {
 

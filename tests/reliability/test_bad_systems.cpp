@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "echelon/krylov/auto_solve.hpp"
+#include "echelon/solve/auto_solve.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/reference/small_systems.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/report/bar_plot.hpp"
+#include "echelon/report/plots/bar_plot.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Panels of upright bars: a bar for every number, heights in proportion within a row, marks where they are asked for.
-#include "echelon/report/panel_plot.hpp"
+#include "echelon/report/plots/panel_plot.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/report/plot.hpp"
+#include "echelon/report/plots/plot.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plot over sizes: points land where they should, what is not a number has no mark, nothing breaks on little data.
-#include "echelon/report/size_plot.hpp"
+#include "echelon/report/plots/size_plot.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Colourings: no coupled rows share a colour, red and black on a grid, parallel rounds of Jones and Plassmann by hand, the
 // order, and a factorization in it.
-#include "echelon/schedule/colouring.hpp"
+#include "echelon/schedule/orders/colouring.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "echelon/schedule/line_groups.hpp"
+#include "echelon/schedule/grid/line_groups.hpp"
 
 namespace ec = echelon;
 namespace {

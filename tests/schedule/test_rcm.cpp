@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reverse Cuthill-McKee: a permutation of every component, that brings a shuffled band back to a band.
-#include "echelon/schedule/rcm.hpp"
+#include "echelon/schedule/orders/rcm.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

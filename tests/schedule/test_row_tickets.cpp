@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which order of rows a GPU takes. That tickets are legal, and the depths themselves, are held against the host's levels in
 // tests/gpu/test_device_triangles.cpp.
-#include "echelon/schedule/row_tickets.hpp"
+#include "echelon/schedule/rows_gpu/row_tickets.hpp"
 
 #include <gtest/gtest.h>
 

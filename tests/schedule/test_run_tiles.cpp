@@ -7,8 +7,8 @@
 
 #include "echelon/base/small_block.hpp"
 #include "echelon/problem/problems.hpp"
-#include "echelon/schedule/run_tiles.hpp"
 #include "tests/reference/random_stencil.hpp"
+#include "tests/reference/run_tiles.hpp"
 
 namespace echelon {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "echelon/schedule/run_plan.hpp"
+#include "echelon/schedule/rows/run_plan.hpp"
 #include "tests/reference/plan_check.hpp"
 
 namespace echelon {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/schedule/trailing_groups.hpp"
+#include "echelon/schedule/grid/trailing_groups.hpp"
 
 namespace echelon {
 namespace {

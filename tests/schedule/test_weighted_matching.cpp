@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/schedule/weighted_matching.hpp"
+#include "echelon/schedule/orders/weighted_matching.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ladder: what it chooses, when it climbs, what it keeps and what it tells.
-#include "echelon/krylov/auto_solve.hpp"
+#include "echelon/solve/auto_solve.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 
 #include "echelon/base/error.hpp"
-#include "echelon/precond/matched_ilu.hpp"
+#include "echelon/precond/ilu/matched_ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/reference/arrow_matrix.hpp"
 #include "tests/reference/waveguide.hpp"

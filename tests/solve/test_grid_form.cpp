@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "echelon/krylov/auto_solve.hpp"
-#include "echelon/krylov/grid_form.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/solve/auto_solve.hpp"
+#include "echelon/solve/grid_form.hpp"
 
 namespace echelon {
 namespace {

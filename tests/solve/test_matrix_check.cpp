@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/problem/matrix_check.hpp"
+#include "echelon/solve/matrix_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "echelon/matrix/layout_view.hpp"
+#include "echelon/stencil/layout_view.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/reference/random_stencil.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 #include "tests/expect_error.hpp"
 
 namespace ec = echelon;

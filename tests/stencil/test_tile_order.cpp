@@ -2,7 +2,7 @@
 // What kernels rely on in a tile order, over random stencils and grids: one table serves matrix and vectors; an entry of
 // either triangle points to a line before (lower) or after (upper) its own, at an earlier or a later level. Other kinds have
 // the same tiles, every value a place of its own, and no memory lost.
-#include "echelon/matrix/tile_order.hpp"
+#include "echelon/stencil/tile_order.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "echelon/schedule/tiles.hpp"
+#include "echelon/stencil/tiles.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/reference/random_stencil.hpp"
 #include "tests/reference/tile_simulator.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "echelon/schedule/wavefront.hpp"
+#include "echelon/stencil/wavefront.hpp"
 #include "tests/expect_error.hpp"
 #include "tests/reference/random_stencil.hpp"
 

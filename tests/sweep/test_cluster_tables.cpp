@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A triangle cut for a cluster: every entry once, in the order of its row's chain, with the place of its x; a layout whose
 // arrays lie apart; the model of costs on cases done by hand.
-#include "echelon/sweep/cluster_tables.hpp"
+#include "echelon/sweep/iterated/cluster_tables.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "echelon/sweep/trisolve_costs.hpp"
+#include "echelon/sweep/iterated/trisolve_costs.hpp"
 #include "tests/reference/drawn_triangles.hpp"
 
 namespace echelon {

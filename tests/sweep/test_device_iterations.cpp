@@ -2,14 +2,14 @@
 // Iterated triangular solves on a GPU, run by an emulation of its threads: the bits of the host's iteration in each form,
 // for every kind, block size and number of CTAs, in either order of the threads and with real ones; which form is chosen,
 // what is reported, refactorization, and when `auto` iterates.
-#include "echelon/sweep/device_iterations.hpp"
+#include "echelon/sweep/iterated/device_iterations.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "echelon/factor/triangle_measures.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/factor/rows/triangle_measures.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/projection.hpp"
 #include "tests/reference/drawn_triangles.hpp"
 #include "tests/reference/iteration_emulator.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/one_block_plan.hpp"
+#include "echelon/sweep/rows_gpu/one_block_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows that share their columns are found, and swept together give the bits of rows swept one by one.
-#include "echelon/sweep/rows_together.hpp"
+#include "echelon/sweep/rows/rows_together.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <set>
 #include <vector>
 
-#include "echelon/precond/ilu.hpp"
-#include "echelon/sweep/triangular_sweep.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/sweep/rows/triangular_sweep.hpp"
 #include "tests/reference/ilu_reference.hpp"
 #include "tests/reference/plan_check.hpp"
 #include "tests/reference/random_matrix.hpp"

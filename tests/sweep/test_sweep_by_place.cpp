@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "echelon/sweep/wavefront_plan.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_plan.hpp"
 #include "tests/reference/random_stencil.hpp"
 #include "tests/reference/tile_order_values.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweep kernels by hand, in place and out of place, for both widths of distances and in pieces.
-#include "echelon/sweep/triangular_sweep.hpp"
+#include "echelon/sweep/rows/triangular_sweep.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plan of a GPU's block, without a GPU: the named stencils get the ring for every block size, and whatever is drawn, a
 // plan that says it can run keeps the rules the kernel rests on.
-#include "echelon/sweep/wavefront_plan.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_plan.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "echelon/factor/stencil_fill.hpp"
-#include "echelon/matrix/tile_order.hpp"
-#include "echelon/schedule/sweep_plan.hpp"
-#include "echelon/sweep/wavefront_many.hpp"
-#include "echelon/sweep/wavefront_sweep_known.hpp"
+#include "echelon/schedule/rows/sweep_plan.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
+#include "echelon/stencil/tile_order.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_many.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_known.hpp"
 #include "tests/reference/random_stencil.hpp"
 
 namespace echelon {

@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include "echelon/factor/stencil_fill.hpp"
-#include "echelon/matrix/tile_order.hpp"
-#include "echelon/sweep/wavefront_plan.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
+#include "echelon/stencil/tile_order.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_plan.hpp"
 
 namespace echelon {
 namespace {

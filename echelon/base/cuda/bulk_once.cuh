@@ -3,7 +3,7 @@
 // before what is read again.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
+#include "echelon/base/cuda/cuda_async.cuh"
 
 namespace echelon::device {
 

@@ -3,7 +3,7 @@
 // threads do something else. What threads have stored there is made known to that engine by each of them, then they meet.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
+#include "echelon/base/cuda/cuda_async.cuh"
 
 namespace echelon::device {
 

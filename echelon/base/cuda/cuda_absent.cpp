@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 
-#include "echelon/sweep/wavefront_sweep_view.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_view.hpp"
 
 namespace echelon {
 const CudaBackend* cuda_backend() { return nullptr; }

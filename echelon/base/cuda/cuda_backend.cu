@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "echelon/base/cuda_backend.hpp"
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/base/device_numbers.hpp"
-#include "echelon/base/device_pool.cuh"
-#include "echelon/base/device_scratch.cuh"
+#include "echelon/base/cuda/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/base/cuda/device_numbers.hpp"
+#include "echelon/base/cuda/device_pool.cuh"
+#include "echelon/base/cuda/device_scratch.cuh"
+#include "echelon/base/cuda/small_upload.cuh"
+#include "echelon/base/cuda/staged_upload.cuh"
 #include "echelon/base/error.hpp"
 #include "echelon/base/fma.hpp"
-#include "echelon/base/small_upload.cuh"
-#include "echelon/base/staged_upload.cuh"
-#include "echelon/krylov/reduction_tree.hpp"
+#include "echelon/base/reduction_tree.hpp"
 
 namespace echelon {
 namespace {

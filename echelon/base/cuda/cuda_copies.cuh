@@ -3,7 +3,7 @@
 // see what a thread has waited for after the next barrier. And loads and stores by address beside those of cuda_async.cuh.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
+#include "echelon/base/cuda/cuda_async.cuh"
 
 namespace echelon::device {
 

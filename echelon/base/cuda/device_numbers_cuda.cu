@@ -5,11 +5,11 @@
 #include <atomic>
 #include <cstring>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/base/device_numbers.hpp"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/base/cuda/device_numbers.hpp"
+#include "echelon/base/cuda/host_watch.cuh"
+#include "echelon/base/cuda/launch_behind.cuh"
 #include "echelon/base/error.hpp"
-#include "echelon/base/host_watch.cuh"
-#include "echelon/base/launch_behind.cuh"
 
 namespace echelon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/base/device_numbers.hpp"
+#include "echelon/base/cuda/device_numbers.hpp"
 
 namespace echelon {
 

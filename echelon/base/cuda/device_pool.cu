@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/base/device_pool.cuh"
+#include "echelon/base/cuda/device_pool.cuh"
 
 #include <cuda_runtime.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-#include "echelon/base/cuda_check.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
 
 namespace echelon {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "echelon/base/device_pool.cuh"
+#include "echelon/base/cuda/device_pool.cuh"
 #include "echelon/base/error.hpp"
 
 namespace echelon {

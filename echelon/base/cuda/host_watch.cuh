@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "echelon/base/cuda_check.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
 #include "echelon/base/error.hpp"
 
 namespace echelon {

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "echelon/base/cuda_check.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
 
 namespace echelon {
 namespace device {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cub/device/device_scan.cuh>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/base/device_scratch.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/base/cuda/device_scratch.cuh"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/base/staged_upload.cuh"
+#include "echelon/base/cuda/staged_upload.cuh"
 
 #include <cuda_runtime.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "echelon/base/cuda_check.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
 #include "echelon/base/threads.hpp"
 
 namespace echelon {

@@ -4,7 +4,7 @@
 // (ECHELON_RACECHECK) every lane arrives.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
+#include "echelon/base/cuda/cuda_async.cuh"
 
 namespace echelon::device {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Buffers and the order of the steps. U and D⁻¹ end in the factors; L·D ends beside them, since its product with D⁻¹, which
 // is L, may not stand where it is read.
-#include "echelon/factor/device_fixed_point.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point.hpp"
 
 #include <algorithm>
 #include <bit>

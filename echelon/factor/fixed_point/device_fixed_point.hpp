@@ -5,9 +5,9 @@
 #pragma once
 
 #include "echelon/base/array.hpp"
-#include "echelon/factor/device_fixed_point_view.hpp"
-#include "echelon/factor/device_triangles.hpp"
-#include "echelon/factor/fixed_point.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point_view.hpp"
+#include "echelon/factor/fixed_point/fixed_point.hpp"
+#include "echelon/factor/rows_gpu/device_triangles.hpp"
 
 namespace echelon {
 

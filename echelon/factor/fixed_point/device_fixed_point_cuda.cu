@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of device_fixed_point_view.hpp: its steps on a GPU.
-#include "echelon/factor/device_fixed_point_steps.inl"
-#include "echelon/factor/device_place.cuh"
+#include "echelon/factor/fixed_point/device_fixed_point_steps.inl"
+#include "echelon/factor/fixed_point/device_place.cuh"
 
 namespace echelon {
 

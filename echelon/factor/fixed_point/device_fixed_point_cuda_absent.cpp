@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/device_threshold_view.hpp"
+#include "echelon/factor/fixed_point/device_threshold_view.hpp"
 
 namespace echelon {
 const DeviceFixedPointKernels* device_fixed_point_kernels() { return nullptr; }

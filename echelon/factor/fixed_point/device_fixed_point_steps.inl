@@ -7,9 +7,9 @@
 // neighbours share; where only the diagonal changes 20 an entry of L and 40 a row.
 #pragma once
 
-#include "echelon/factor/device_pivot_steps.inl"
-#include "echelon/factor/fixed_point_row.inl"
-#include "echelon/factor/swept_entry.inl"
+#include "echelon/factor/fixed_point/device_pivot_steps.inl"
+#include "echelon/factor/fixed_point/fixed_point_row.inl"
+#include "echelon/factor/fixed_point/swept_entry.inl"
 
 namespace echelon::fixed_point_steps {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "echelon/factor/row_factor_view.hpp"
+#include "echelon/factor/rows_gpu/row_factor_view.hpp"
 
 namespace echelon {
 

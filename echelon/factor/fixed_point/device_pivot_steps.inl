@@ -3,8 +3,8 @@
 // where the sweep is the last. `Place` is as in device_fixed_point_steps.inl.
 #pragma once
 
-#include "echelon/factor/device_fixed_point_view.hpp"
-#include "echelon/factor/pivot_repair.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point_view.hpp"
+#include "echelon/factor/pivots/pivot_repair.hpp"
 
 namespace echelon::fixed_point_steps {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/base/prefix_sums.cuh"
-#include "echelon/factor/kth_largest.hpp"
-#include "echelon/factor/wavefront_factor_tile.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/base/cuda/prefix_sums.cuh"
+#include "echelon/factor/fixed_point/kth_largest.hpp"
+#include "echelon/factor/grid_gpu/wavefront_factor_tile.cuh"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/device_threshold.hpp"
+#include "echelon/factor/fixed_point/device_threshold.hpp"
 
 #include <cmath>
 #include <limits>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "echelon/base/array.hpp"
-#include "echelon/factor/device_threshold_view.hpp"
-#include "echelon/factor/threshold_rounds.hpp"
+#include "echelon/factor/fixed_point/device_threshold_view.hpp"
+#include "echelon/factor/fixed_point/threshold_rounds.hpp"
 
 namespace echelon {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of device_threshold_view.hpp: its steps on a GPU.
-#include "echelon/factor/device_place.cuh"
-#include "echelon/factor/device_threshold_steps.inl"
+#include "echelon/factor/fixed_point/device_place.cuh"
+#include "echelon/factor/fixed_point/device_threshold_steps.inl"
 
 namespace echelon {
 

@@ -11,8 +11,8 @@
 #include <cmath>
 #include <limits>
 
-#include "echelon/factor/device_fixed_point_steps.inl"
-#include "echelon/factor/device_threshold_view.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point_steps.inl"
+#include "echelon/factor/fixed_point/device_threshold_view.hpp"
 
 namespace echelon::threshold_steps {
 

@@ -3,8 +3,8 @@
 // Pointers are the device's; A stands in the elimination's order.
 #pragma once
 
-#include "echelon/factor/device_fixed_point_view.hpp"
-#include "echelon/factor/kth_largest.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point_view.hpp"
+#include "echelon/factor/fixed_point/kth_largest.hpp"
 
 namespace echelon {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads and buffers of the fixed-point sweeps. Sums are taken part by part of the rows and then over the parts, in one
 // fixed order.
-#include "echelon/factor/fixed_point.hpp"
+#include "echelon/factor/fixed_point/fixed_point.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>

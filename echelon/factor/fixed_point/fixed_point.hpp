@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "echelon/factor/factor_bounds.hpp"
-#include "echelon/factor/ilu_numeric.hpp"
-#include "echelon/factor/triangles.hpp"
+#include "echelon/factor/pivots/factor_bounds.hpp"
+#include "echelon/factor/rows/ilu_numeric.hpp"
+#include "echelon/factor/rows/triangles.hpp"
 
 namespace echelon {
 

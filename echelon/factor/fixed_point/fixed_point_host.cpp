@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranges of rows of a fixed-point sweep by one thread, for every SIMD target. The mathematics is in fixed_point_row.inl.
-#include "echelon/factor/fixed_point.hpp"
-#include "echelon/factor/fixed_point_row.inl"
+#include "echelon/factor/fixed_point/fixed_point.hpp"
+#include "echelon/factor/fixed_point/fixed_point_row.inl"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/factor/fixed_point_host.cpp"
+#define HWY_TARGET_INCLUDE "echelon/factor/fixed_point/fixed_point_host.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

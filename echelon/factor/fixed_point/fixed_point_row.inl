@@ -4,8 +4,8 @@
 //   l = s_ik d_k⁻¹,  w_j ← w_j − l s_kj for k ascending.
 #pragma once
 
-#include "echelon/factor/fixed_point.hpp"
-#include "echelon/factor/ilu_row.inl"
+#include "echelon/factor/fixed_point/fixed_point.hpp"
+#include "echelon/factor/rows/ilu_row.inl"
 
 namespace echelon {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "echelon/base/small_block.hpp"
-#include "echelon/factor/device_fixed_point_view.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point_view.hpp"
 
 namespace echelon {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows are taken part by part; what a part gives is put together in the order of the parts.
-#include "echelon/factor/threshold_rounds.hpp"
+#include "echelon/factor/fixed_point/threshold_rounds.hpp"
 
 #include <omp.h>
 
@@ -10,8 +10,8 @@
 
 #include "echelon/base/threads.hpp"
 #include "echelon/base/work_watch.hpp"
-#include "echelon/factor/kth_largest.hpp"
-#include "echelon/factor/threshold_row.hpp"
+#include "echelon/factor/fixed_point/kth_largest.hpp"
+#include "echelon/factor/fixed_point/threshold_row.hpp"
 
 namespace echelon {
 namespace {

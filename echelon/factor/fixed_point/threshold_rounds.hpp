@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ILU by thresholds and fixed-point sweeps, ParILUT (H. Anzt, E. Chow, J. Dongarra, SIAM J. Sci. Comput. 40, 2018), in the
-// variables of factor/fixed_point.hpp: S holds L·D, D and U. A round, from S = A:
+// variables of factor/fixed_point/fixed_point.hpp: S holds L·D, D and U. A round, from S = A:
 //   1. the pattern grows by every place that L·U fills, and one sweep on it gives the old places their update and the new
 //      ones the residual (A − LU)_ij;
 //   2. of each triangle only the largest |s_ij| |d_min(i,j)|^−½ (the entries of L D^½ and D^−½ U) stay, as many as the limit
@@ -12,8 +12,8 @@
 
 #include <vector>
 
-#include "echelon/factor/fixed_point.hpp"
-#include "echelon/factor/symbolic.hpp"
+#include "echelon/factor/fixed_point/fixed_point.hpp"
+#include "echelon/factor/rows/symbolic.hpp"
 
 namespace echelon {
 

@@ -2,7 +2,7 @@
 // One row of a sweep that may grow the pattern, compiled for each SIMD target. Private to threshold_rounds.
 #pragma once
 
-#include "echelon/factor/threshold_rounds.hpp"
+#include "echelon/factor/fixed_point/threshold_rounds.hpp"
 
 namespace echelon {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "echelon/base/fma.hpp"
-#include "echelon/factor/threshold_row.hpp"
+#include "echelon/factor/fixed_point/threshold_row.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/factor/threshold_row_host.cpp"
+#define HWY_TARGET_INCLUDE "echelon/factor/fixed_point/threshold_row_host.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

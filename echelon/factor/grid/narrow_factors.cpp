@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/narrow_factors.hpp"
+#include "echelon/factor/grid/narrow_factors.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 
 #include "echelon/base/array.hpp"
 #include "echelon/base/stored.hpp"
-#include "echelon/factor/struct_factor.hpp"
+#include "echelon/factor/grid/struct_factor.hpp"
 
 namespace echelon {
 

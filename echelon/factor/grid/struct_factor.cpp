@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/struct_factor.hpp"
+#include "echelon/factor/grid/struct_factor.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "echelon/factor/factor_bounds.hpp"
+#include "echelon/factor/pivots/factor_bounds.hpp"
 
 namespace echelon {
 

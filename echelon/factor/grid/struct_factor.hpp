@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "echelon/factor/pivot_rules.hpp"
-#include "echelon/matrix/stencil.hpp"
-#include "echelon/schedule/line_groups.hpp"
+#include "echelon/factor/pivots/pivot_rules.hpp"
+#include "echelon/schedule/grid/line_groups.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Look-up of the block eliminations by their size; each size is compiled in a file of its own.
-#include "echelon/factor/struct_factor.hpp"
+#include "echelon/factor/grid/struct_factor.hpp"
 
 namespace echelon {
 

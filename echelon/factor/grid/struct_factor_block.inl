@@ -5,7 +5,7 @@
 // Reads are safe: a neighbour outside the grid is never asked, and a line's last point, whose loads could run over the end
 // of an array, takes copies.
 #include "echelon/base/small_block_simd.inl"
-#include "echelon/factor/struct_factor.hpp"
+#include "echelon/factor/grid/struct_factor.hpp"
 
 #if defined(ECHELON_STRUCT_FACTOR_BLOCK_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ECHELON_STRUCT_FACTOR_BLOCK_INL

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #define ECHELON_BLOCK 7
-#include "echelon/factor/struct_factor_block_size.inl"
+#include "echelon/factor/grid/struct_factor_block_size.inl"

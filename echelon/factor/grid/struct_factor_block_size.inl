@@ -2,11 +2,11 @@
 // Elimination of blocks for b = ECHELON_BLOCK, which the file that includes this one defines: a file a size, since each
 // takes long to compile.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/factor/struct_factor_block_size.inl"
+#define HWY_TARGET_INCLUDE "echelon/factor/grid/struct_factor_block_size.inl"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "echelon/factor/struct_factor_block.inl"
+#include "echelon/factor/grid/struct_factor_block.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

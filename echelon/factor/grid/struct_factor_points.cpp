@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traversal only: the points of a group of lines in natural order, compiled for each SIMD target and block size.
-#include "echelon/factor/struct_factor_points.inl"
-#include "echelon/matrix/shapes.hpp"
+#include "echelon/factor/grid/struct_factor_points.inl"
+#include "echelon/stencil/shapes.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/factor/struct_factor_points.cpp"
+#define HWY_TARGET_INCLUDE "echelon/factor/grid/struct_factor_points.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

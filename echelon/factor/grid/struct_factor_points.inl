@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "echelon/base/small_block.hpp"
-#include "echelon/factor/struct_factor.hpp"
+#include "echelon/factor/grid/struct_factor.hpp"
 
 namespace echelon {
 

@@ -16,7 +16,7 @@
 #include <limits>
 
 #include "echelon/base/simd.inl"
-#include "echelon/factor/struct_factor.hpp"
+#include "echelon/factor/grid/struct_factor.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

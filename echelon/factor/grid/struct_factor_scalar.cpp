@@ -3,12 +3,12 @@
 // whose lines have the same neighbours walks them side by side, each `lag` steps behind the one before; other groups, and
 // the steps in which not all lines are under way, do one line after the other.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/factor/struct_factor_scalar.cpp"
+#define HWY_TARGET_INCLUDE "echelon/factor/grid/struct_factor_scalar.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "echelon/factor/struct_factor.hpp"
-#include "echelon/factor/struct_factor_scalar.inl"
+#include "echelon/factor/grid/struct_factor.hpp"
+#include "echelon/factor/grid/struct_factor_scalar.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

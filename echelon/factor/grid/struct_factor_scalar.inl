@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "echelon/factor/struct_factor_rows.inl"
+#include "echelon/factor/grid/struct_factor_rows.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/row_schedule.hpp"
+#include "echelon/factor/grid_gpu/entry_lists.hpp"
 
 #include <algorithm>
 #include <numeric>

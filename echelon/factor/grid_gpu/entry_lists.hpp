@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "echelon/factor/struct_factor.hpp"
+#include "echelon/factor/grid/struct_factor.hpp"
 
 namespace echelon {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The host's side of the factorization on a GPU: its tables, the policy's attempts, the report.
-#include "echelon/factor/wavefront_factor.hpp"
+#include "echelon/factor/grid_gpu/wavefront_factor.hpp"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "echelon/base/error.hpp"
-#include "echelon/factor/factor_bounds.hpp"
-#include "echelon/factor/struct_factor.hpp"
-#include "echelon/factor/wavefront_factor_view.hpp"
-#include "echelon/precond/struct_ilu_checks.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/factor/grid/struct_factor.hpp"
+#include "echelon/factor/grid_gpu/wavefront_factor_view.hpp"
+#include "echelon/factor/pivots/factor_bounds.hpp"
+#include "echelon/precond/ilu/struct_ilu_checks.hpp"
 
 namespace echelon {
 namespace {

@@ -3,9 +3,9 @@
 // the choice between the kernels for small blocks and the generic one.
 #include <algorithm>
 
-#include "echelon/factor/static_plan.hpp"
-#include "echelon/factor/wavefront_factor_generic.cuh"
-#include "echelon/factor/wavefront_factor_launch.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_generic.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_launch.cuh"
+#include "echelon/stencil/static_plan.hpp"
 
 namespace echelon {
 namespace {

@@ -10,8 +10,8 @@
 #include <functional>
 #include <memory>
 
-#include "echelon/factor/breakdown.hpp"
-#include "echelon/matrix/tile_order.hpp"
+#include "echelon/factor/pivots/breakdown.hpp"
+#include "echelon/stencil/tile_order.hpp"
 
 namespace echelon {
 

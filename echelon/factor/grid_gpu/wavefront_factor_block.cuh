@@ -3,7 +3,7 @@
 // what is done about a bad one. Operations and their order are those of base/small_block.hpp, so the bits are the host's.
 #pragma once
 
-#include "echelon/factor/wavefront_factor_tile.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_tile.cuh"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/wavefront_factor_view.hpp"
+#include "echelon/factor/grid_gpu/wavefront_factor_view.hpp"
 
 namespace echelon {
 template <>

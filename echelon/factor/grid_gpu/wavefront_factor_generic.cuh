@@ -3,7 +3,7 @@
 // everything in global memory. Slow and plain; blocks of threads take tiles until none is left, so their scratch is bounded.
 #pragma once
 
-#include "echelon/factor/wavefront_factor_tile.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_tile.cuh"
 
 namespace echelon {
 

@@ -2,8 +2,8 @@
 // Choosing and launching the factorization's kernels, which live in translation units of a block size or a stencil each.
 #pragma once
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/factor/wavefront_factor_view.hpp"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_view.hpp"
 
 namespace echelon {
 

@@ -7,8 +7,8 @@
 // for each entry, read and written; neighbours' U and D⁻¹ come from the caches.
 #pragma once
 
-#include "echelon/base/warp_barrier.cuh"
-#include "echelon/factor/wavefront_factor_block.cuh"
+#include "echelon/base/cuda/warp_barrier.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_block.cuh"
 
 namespace echelon {
 

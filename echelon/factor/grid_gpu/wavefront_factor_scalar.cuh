@@ -5,7 +5,7 @@
 // neighbours' U and D⁻¹ come from the caches.
 #pragma once
 
-#include "echelon/factor/wavefront_factor_steps.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_steps.cuh"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/wavefront_factor_scalar_launch.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_scalar_launch.cuh"
 
 namespace echelon {
 ECHELON_FACTOR_SCALARS(Star9)

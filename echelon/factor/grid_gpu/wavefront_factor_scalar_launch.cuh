@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "echelon/factor/wavefront_factor_launch.cuh"
-#include "echelon/factor/wavefront_factor_scalar.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_launch.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_scalar.cuh"
 
 namespace echelon {
 

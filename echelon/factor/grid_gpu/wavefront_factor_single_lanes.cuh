@@ -5,8 +5,8 @@
 // k, as on the host; for the inverse every lane has the whole block (row_factor_invert.cuh).
 #pragma once
 
-#include "echelon/factor/row_factor_invert.cuh"
-#include "echelon/factor/wavefront_factor_steps.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_steps.cuh"
+#include "echelon/factor/rows_gpu/row_factor_invert.cuh"
 
 namespace echelon {
 

@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "echelon/factor/static_plan.hpp"
-#include "echelon/factor/wavefront_factor_block.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_block.cuh"
+#include "echelon/stencil/static_plan.hpp"
 
 namespace echelon {
 

@@ -8,7 +8,7 @@
 // and to let A and L go.
 #pragma once
 
-#include "echelon/factor/wavefront_factor_team_walk.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_team_walk.cuh"
 
 namespace echelon {
 

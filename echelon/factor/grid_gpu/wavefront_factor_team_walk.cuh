@@ -7,8 +7,8 @@
 // one lane's release; a lane's acquire comes before the barrier after which all lanes read.
 #pragma once
 
-#include "echelon/factor/wavefront_factor_single_lanes.cuh"
-#include "echelon/factor/wavefront_factor_tensor_lanes.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_single_lanes.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_tensor_lanes.cuh"
 
 namespace echelon {
 

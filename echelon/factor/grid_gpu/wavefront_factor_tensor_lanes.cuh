@@ -6,7 +6,7 @@
 // Gauss-Jordan through shuffles: operations and their order are those of base/small_block.hpp.
 #pragma once
 
-#include "echelon/factor/wavefront_factor_steps.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_steps.cuh"
 
 namespace echelon {
 

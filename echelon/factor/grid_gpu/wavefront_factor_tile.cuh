@@ -7,9 +7,9 @@
 // before the publisher's release; a poller's acquire comes before the barrier at the beginning of the level that needs it.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
-#include "echelon/factor/pivot_repair.hpp"
-#include "echelon/factor/wavefront_factor_view.hpp"
+#include "echelon/base/cuda/cuda_async.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_view.hpp"
+#include "echelon/factor/pivots/pivot_repair.hpp"
 
 namespace echelon {
 

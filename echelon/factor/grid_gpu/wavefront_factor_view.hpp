@@ -4,16 +4,16 @@
 // A record of every (tile, level) says where its points live, without searching: {first vector scalar, scalars of the run
 // with padding and without, an int for each ẑ of the tile: rank of the line (ŷ, ẑ) = offset[ẑ] + ŷ}. Column c of entry e of
 // a point begins at
-//   first·entries·b + (e·b + c)·run + rank·b,   which is tile order (matrix/tile_order.hpp).
+//   first·entries·b + (e·b + c)·run + rank·b,   which is tile order (stencil/tile_order.hpp).
 #pragma once
 
 #include <cstdint>
 
-#include "echelon/factor/pivot_notes.hpp"
-#include "echelon/factor/pivot_rules.hpp"
-#include "echelon/factor/row_schedule.hpp"
-#include "echelon/factor/wavefront_factor.hpp"
-#include "echelon/matrix/layout_view.hpp"
+#include "echelon/factor/grid_gpu/entry_lists.hpp"
+#include "echelon/factor/grid_gpu/wavefront_factor.hpp"
+#include "echelon/factor/pivots/pivot_notes.hpp"
+#include "echelon/factor/pivots/pivot_rules.hpp"
+#include "echelon/stencil/layout_view.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/ilut.hpp"
+#include "echelon/factor/ilut/ilut.hpp"
 
 #include <omp.h>
 

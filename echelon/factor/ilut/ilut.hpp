@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "echelon/factor/ilut_view.hpp"
-#include "echelon/factor/row_deal.hpp"
-#include "echelon/factor/triangles.hpp"
+#include "echelon/factor/ilut/ilut_view.hpp"
+#include "echelon/factor/ilut/thread_parts.hpp"
+#include "echelon/factor/rows/triangles.hpp"
 
 namespace echelon {
 

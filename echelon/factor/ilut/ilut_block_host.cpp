@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traversal of a range of block rows by one thread, for every SIMD target. The mathematics is in ilut_block_row.inl.
-#include "echelon/factor/ilut_block_row.inl"
+#include "echelon/factor/ilut/ilut_block_row.inl"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/factor/ilut_block_host.cpp"
+#define HWY_TARGET_INCLUDE "echelon/factor/ilut/ilut_block_host.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -3,7 +3,7 @@
 // order of appearance, and `slot` says where a column has its own, since n blocks a thread would be far too many.
 #pragma once
 
-#include "echelon/factor/ilut_row.inl"
+#include "echelon/factor/ilut/ilut_row.inl"
 
 namespace echelon {
 

@@ -10,7 +10,7 @@
 #include <functional>
 #include <limits>
 
-#include "echelon/factor/ilut_view.hpp"
+#include "echelon/factor/ilut/ilut_view.hpp"
 
 namespace echelon {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traversal of a range of rows by one thread, for every SIMD target. The mathematics is in ilut_row.inl; blocks are apart,
 // in ilut_block_host.cpp.
-#include "echelon/factor/ilut_row.inl"
+#include "echelon/factor/ilut/ilut_row.inl"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/factor/ilut_host.cpp"
+#define HWY_TARGET_INCLUDE "echelon/factor/ilut/ilut_host.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

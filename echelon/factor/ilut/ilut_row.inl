@@ -8,7 +8,7 @@
 // Pivoting (block 1): the largest w_j right of the diagonal takes its place when pivoting·|w_j| > |w_i|.
 #pragma once
 
-#include "echelon/factor/ilut_cut.inl"
+#include "echelon/factor/ilut/ilut_cut.inl"
 
 namespace echelon {
 

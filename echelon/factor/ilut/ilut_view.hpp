@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "echelon/factor/column_set.hpp"
-#include "echelon/factor/factor_bounds.hpp"
-#include "echelon/factor/pivot_rules.hpp"
-#include "echelon/factor/row_store.hpp"
-#include "echelon/factor/upper_row.hpp"
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/factor/ilut/column_set.hpp"
+#include "echelon/factor/ilut/row_store.hpp"
+#include "echelon/factor/ilut/upper_row.hpp"
+#include "echelon/factor/pivots/factor_bounds.hpp"
+#include "echelon/factor/pivots/pivot_rules.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/row_store.hpp"
+#include "echelon/factor/ilut/row_store.hpp"
 
 #include <algorithm>
 

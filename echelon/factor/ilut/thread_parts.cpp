@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/row_deal.hpp"
+#include "echelon/factor/ilut/thread_parts.hpp"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "echelon/factor/symbolic.hpp"
+#include "echelon/factor/rows/symbolic.hpp"
 
 namespace echelon {
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "echelon/factor/column_set.hpp"
+#include "echelon/factor/ilut/column_set.hpp"
 
 namespace echelon {
 

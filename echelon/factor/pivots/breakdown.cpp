@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The policy as a short list of attempts. Every comparison is between quantities that scale alike with A, so that 2ᵏ·A
 // takes the same way; every choice is made from the log in elimination order, so that threads do not matter.
-#include "echelon/factor/shift_search.hpp"
+#include "echelon/factor/pivots/shift_search.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "echelon/base/ordinal.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/report/factor_report.hpp"
 
 namespace echelon {

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "echelon/factor/pivot_notes.hpp"
+#include "echelon/factor/pivots/pivot_notes.hpp"
 
 namespace echelon {
 

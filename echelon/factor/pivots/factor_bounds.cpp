@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/factor_bounds.hpp"
+#include "echelon/factor/pivots/factor_bounds.hpp"
 
 #include <bit>
 
-#include "echelon/factor/wavefront_factor_view.hpp"
+#include "echelon/factor/grid_gpu/wavefront_factor_view.hpp"
 
 namespace echelon {
 

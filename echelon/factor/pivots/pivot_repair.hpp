@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "echelon/factor/pivot_rules.hpp"
+#include "echelon/factor/pivots/pivot_rules.hpp"
 
 namespace echelon::repair {
 

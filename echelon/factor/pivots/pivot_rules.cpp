@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The cold side of the row mathematics, once for the host.
-#include "echelon/factor/pivot_rules.hpp"
+#include "echelon/factor/pivots/pivot_rules.hpp"
 
-#include "echelon/factor/pivot_repair.hpp"
+#include "echelon/factor/pivots/pivot_repair.hpp"
 
 namespace echelon {
 

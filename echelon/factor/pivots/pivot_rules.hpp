@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "echelon/base/small_block.hpp"
-#include "echelon/factor/breakdown.hpp"
+#include "echelon/factor/pivots/breakdown.hpp"
 
 namespace echelon {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The breakdown policy (factor/breakdown.hpp) for factorizations that know what they cost. Its search for a shift doubles it
-// at most 20 times; where one factorization is much work it takes few and large steps instead, from the shift that a cheaper
-// factorization of the same matrix needs.
+// The breakdown policy (factor/pivots/breakdown.hpp) for factorizations that know what they cost. Its search for a shift
+// doubles it at most 20 times; where one factorization is much work it takes few and large steps instead, from the shift
+// that a cheaper factorization of the same matrix needs.
 #pragma once
 
 #include <functional>
 #include <string>
 
-#include "echelon/factor/breakdown.hpp"
+#include "echelon/factor/pivots/breakdown.hpp"
 
 namespace echelon {
 

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "echelon/factor/factor_bounds.hpp"
-#include "echelon/factor/pivot_rules.hpp"
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/factor/pivots/factor_bounds.hpp"
+#include "echelon/factor/pivots/pivot_rules.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 

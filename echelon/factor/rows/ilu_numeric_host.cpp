@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traversal of a range of rows by one thread, for every SIMD target. The mathematics is in ilu_row.inl.
-#include "echelon/factor/ilu_numeric.hpp"
-#include "echelon/factor/ilu_row.inl"
+#include "echelon/factor/rows/ilu_numeric.hpp"
+#include "echelon/factor/rows/ilu_row.inl"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/factor/ilu_numeric_host.cpp"
+#define HWY_TARGET_INCLUDE "echelon/factor/rows/ilu_numeric_host.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

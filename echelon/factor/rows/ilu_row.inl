@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "echelon/base/small_block.hpp"
-#include "echelon/factor/ilu_numeric.hpp"
+#include "echelon/factor/rows/ilu_numeric.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/ruiz_scaling.hpp"
+#include "echelon/factor/rows/ruiz_scaling.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,8 @@
 // rounds. What it cannot do: with D⁻¹ in the iteration, Jacobi's iterates for R⁻¹ T C⁻¹ are those for T (docs/trisolve.md).
 #pragma once
 
-#include "echelon/factor/triangle_view.hpp"
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/factor/rows/triangle_view.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "echelon/factor/triangles.hpp"
+#include "echelon/factor/rows/triangles.hpp"
 
 namespace echelon {
 

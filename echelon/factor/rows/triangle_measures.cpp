@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/triangle_measures.hpp"
+#include "echelon/factor/rows/triangle_measures.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 //   level_count   rows of the longest chain of dependencies: so many sweeps of Jacobi are exact
 #pragma once
 
-#include "echelon/factor/triangle_view.hpp"
+#include "echelon/factor/rows/triangle_view.hpp"
 
 namespace echelon {
 

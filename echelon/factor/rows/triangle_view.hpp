@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "echelon/base/small_block.hpp"
-#include "echelon/factor/triangles.hpp"
+#include "echelon/factor/rows/triangles.hpp"
 
 namespace echelon {
 

@@ -5,10 +5,10 @@
 // so one prefix sum places both triangles. Bytes: 4 an entry and 8 a row read twice, 4 an entry and 16 a row written.
 #include <algorithm>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/base/device_scratch.cuh"
-#include "echelon/base/prefix_sums.cuh"
-#include "echelon/factor/device_pattern_view.hpp"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/base/cuda/device_scratch.cuh"
+#include "echelon/base/cuda/prefix_sums.cuh"
+#include "echelon/factor/rows_gpu/device_pattern_view.hpp"
 
 namespace echelon {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "echelon/factor/symbolic.hpp"
+#include "echelon/factor/rows/symbolic.hpp"
 
 namespace echelon {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/device_triangles.hpp"
+#include "echelon/factor/rows_gpu/device_triangles.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "echelon/base/error.hpp"
-#include "echelon/factor/device_pattern_view.hpp"
-#include "echelon/schedule/row_depth_view.hpp"
+#include "echelon/factor/rows_gpu/device_pattern_view.hpp"
+#include "echelon/schedule/rows_gpu/row_depth_view.hpp"
 
 namespace echelon {
 namespace {

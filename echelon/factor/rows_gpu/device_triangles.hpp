@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A pattern that lies on a GPU cut there into its triangles, the arrays those of `split` (symbolic.hpp), with the order in
-// which warps take their rows: that of level_plan (schedule/sweep_plan.hpp), or none. A few numbers come to the host.
+// which warps take their rows: that of level_plan (schedule/rows/sweep_plan.hpp), or none. A few numbers come to the host.
 #pragma once
 
 #include <cstdint>
 
-#include "echelon/factor/symbolic.hpp"
-#include "echelon/schedule/row_tickets.hpp"
+#include "echelon/factor/rows/symbolic.hpp"
+#include "echelon/schedule/rows_gpu/row_tickets.hpp"
 
 namespace echelon {
 

@@ -3,7 +3,7 @@
 // takes as long as all of them; beyond the end there are zeros, which change no sum of sizes.
 #pragma once
 
-#include "echelon/factor/pivot_repair.hpp"
+#include "echelon/factor/pivots/pivot_repair.hpp"
 
 namespace echelon {
 

@@ -4,9 +4,9 @@
 // takes the time of reading U, where the upper sweep follows its chains. Bytes: 8 b² an entry of U, 8 b² + 8 b + 8 a row.
 #pragma once
 
-#include "echelon/factor/factor_bounds.hpp"
-#include "echelon/factor/line_of_values.cuh"
-#include "echelon/factor/row_factor_judge.cuh"
+#include "echelon/factor/pivots/factor_bounds.hpp"
+#include "echelon/factor/rows_gpu/line_of_values.cuh"
+#include "echelon/factor/rows_gpu/row_factor_judge.cuh"
 
 namespace echelon {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exact ILU of block CSR on a GPU, a warp a row, the operations of factor/ilu_row.inl in their order. With w the row of A,
-// for k ascending over its lower part, once row k is there:
+// Exact ILU of block CSR on a GPU, a warp a row, the operations of factor/rows/ilu_row.inl in their order. With w the row of
+// A, for k ascending over its lower part, once row k is there:
 //   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w,
 // and y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. Small blocks go through row_factor_blocks.cuh, or,
 // where it is kept how rows meet, row_factor_tiles.cuh and row_factor_columns.cuh; here are rows of which row_meets.hpp
@@ -10,9 +10,9 @@
 // U, from the second-level cache.
 #pragma once
 
-#include "echelon/base/launch_behind.cuh"
-#include "echelon/factor/row_factor_blocks.cuh"
-#include "echelon/factor/row_factor_invert.cuh"
+#include "echelon/base/cuda/launch_behind.cuh"
+#include "echelon/factor/rows_gpu/row_factor_blocks.cuh"
+#include "echelon/factor/rows_gpu/row_factor_invert.cuh"
 
 namespace echelon {
 

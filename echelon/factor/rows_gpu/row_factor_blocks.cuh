@@ -2,13 +2,13 @@
 // The elimination of one row of small blocks by a warp: blocks in the form that mma.m8n8k4 has, padded with products −0·0
 // that change no bit. Which blocks of U(k) meet the row is found out for several k before any of them is waited for; then
 // for each k: L_ik = w_k D_k⁻¹, w_j ← w_j − L_ik U_kj and y ← y − L_ik y_k, the values of the next k asked for before this
-// one's are waited for. Operations and their order are those of factor/ilu_row.inl and sweep/row.inl; the values themselves
-// say whether they are there (row_factor_published.cuh).
+// one's are waited for. Operations and their order are those of factor/rows/ilu_row.inl and sweep/rows/row.inl; the values
+// themselves say whether they are there (row_factor_published.cuh).
 #pragma once
 
-#include "echelon/factor/row_factor_judge.cuh"
-#include "echelon/factor/row_factor_published.cuh"
-#include "echelon/factor/wavefront_factor_steps.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_steps.cuh"
+#include "echelon/factor/rows_gpu/row_factor_judge.cuh"
+#include "echelon/factor/rows_gpu/row_factor_published.cuh"
 
 namespace echelon {
 

@@ -6,7 +6,7 @@
 // blocks of a cluster are there at once, so rows may wait for one another. Words fit when 8 (2 n + entries of U) bytes do.
 #pragma once
 
-#include "echelon/factor/row_factor_warp.cuh"
+#include "echelon/factor/rows_gpu/row_factor_warp.cuh"
 
 namespace echelon {
 

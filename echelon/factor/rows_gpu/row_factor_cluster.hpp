@@ -2,7 +2,7 @@
 // When and how the rows of a factorization are given to one cluster (row_factor_cluster.cuh).
 #pragma once
 
-#include "echelon/factor/row_factor_view.hpp"
+#include "echelon/factor/rows_gpu/row_factor_view.hpp"
 
 namespace echelon {
 

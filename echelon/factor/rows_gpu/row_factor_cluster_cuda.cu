@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/base/shared_limit.cuh"
-#include "echelon/factor/row_factor_cluster.cuh"
-#include "echelon/factor/row_factor_cluster.hpp"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/base/cuda/shared_limit.cuh"
+#include "echelon/factor/rows_gpu/row_factor_cluster.cuh"
+#include "echelon/factor/rows_gpu/row_factor_cluster.hpp"
 
 namespace echelon {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact ILU of blocks of two and three in rows of up to 31 entries on a GPU: G lanes a row, each with S columns of its
-// blocks, b values of a block's column in registers; the operations of factor/ilu_row.inl in their order. With w the row of
-// A, for k ascending:
+// blocks, b values of a block's column in registers; the operations of factor/rows/ilu_row.inl in their order. With w the
+// row of A, for k ascending:
 //   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w.
 // One column more has y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. All three are a block that everyone
 // reads from shared memory times a column that only its lane needs. Where U(k) meets the row is kept (row_meets.hpp); the
@@ -11,11 +11,11 @@
 // row_meets.hpp keeps, and of each k D_k⁻¹, y_k and the U_kj that meet the row.
 #pragma once
 
-#include "echelon/base/launch_behind.cuh"
-#include "echelon/factor/row_factor_invert.cuh"
-#include "echelon/factor/row_factor_judge.cuh"
-#include "echelon/factor/row_factor_published.cuh"
-#include "echelon/factor/wavefront_factor_steps.cuh"
+#include "echelon/base/cuda/launch_behind.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_steps.cuh"
+#include "echelon/factor/rows_gpu/row_factor_invert.cuh"
+#include "echelon/factor/rows_gpu/row_factor_judge.cuh"
+#include "echelon/factor/rows_gpu/row_factor_published.cuh"
 
 namespace echelon {
 

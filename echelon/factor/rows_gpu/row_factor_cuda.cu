@@ -3,18 +3,18 @@
 // of each block size and length of rows.
 #include <algorithm>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/base/shared_limit.cuh"
-#include "echelon/factor/row_bounds.cuh"
-#include "echelon/factor/row_factor.cuh"
-#include "echelon/factor/row_factor_cluster.hpp"
-#include "echelon/factor/row_factor_columns.cuh"
-#include "echelon/factor/row_factor_met.cuh"
-#include "echelon/factor/row_factor_staged.cuh"
-#include "echelon/factor/row_factor_tiles.cuh"
-#include "echelon/factor/row_factor_warp.cuh"
-#include "echelon/factor/row_meets.cuh"
-#include "echelon/factor/row_prepare.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/base/cuda/shared_limit.cuh"
+#include "echelon/factor/rows_gpu/row_bounds.cuh"
+#include "echelon/factor/rows_gpu/row_factor.cuh"
+#include "echelon/factor/rows_gpu/row_factor_cluster.hpp"
+#include "echelon/factor/rows_gpu/row_factor_columns.cuh"
+#include "echelon/factor/rows_gpu/row_factor_met.cuh"
+#include "echelon/factor/rows_gpu/row_factor_staged.cuh"
+#include "echelon/factor/rows_gpu/row_factor_tiles.cuh"
+#include "echelon/factor/rows_gpu/row_factor_warp.cuh"
+#include "echelon/factor/rows_gpu/row_meets.cuh"
+#include "echelon/factor/rows_gpu/row_prepare.cuh"
 
 namespace echelon {
 namespace {

@@ -4,8 +4,8 @@
 // memory.
 #pragma once
 
-#include "echelon/factor/row_factor_view.hpp"
-#include "echelon/factor/wavefront_factor_block.cuh"
+#include "echelon/factor/grid_gpu/wavefront_factor_block.cuh"
+#include "echelon/factor/rows_gpu/row_factor_view.hpp"
 
 namespace echelon {
 

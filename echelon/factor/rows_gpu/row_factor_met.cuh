@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact ILU of scalar CSR on a GPU where it is known how rows meet (row_meets.hpp) and short rows are many: G lanes a row, a
-// lane an entry, the operations of factor/ilu_row.inl in their order. With w the row of A, for k ascending over its lower
-// part:
+// lane an entry, the operations of factor/rows/ilu_row.inl in their order. With w the row of A, for k ascending over its
+// lower part:
 //   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w.
 // One place more has y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. D⁻¹, y and U go from row to row in
 // records of words that hold a NaN which no row writes until they are there, so nothing is fenced. The words of four steps
@@ -12,10 +12,10 @@
 // the words of each U(k) that are met, from the second level.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
-#include "echelon/base/launch_behind.cuh"
-#include "echelon/factor/row_factor_judge.cuh"
-#include "echelon/factor/row_factor_published.cuh"
+#include "echelon/base/cuda/cuda_async.cuh"
+#include "echelon/base/cuda/launch_behind.cuh"
+#include "echelon/factor/rows_gpu/row_factor_judge.cuh"
+#include "echelon/factor/rows_gpu/row_factor_published.cuh"
 
 namespace echelon {
 

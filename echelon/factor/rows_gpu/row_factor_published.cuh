@@ -4,8 +4,8 @@
 // bytes comes whole, and a reader looks at every one of them.
 #pragma once
 
-#include "echelon/base/absent_value.cuh"
-#include "echelon/factor/row_factor_view.hpp"
+#include "echelon/base/cuda/absent_value.cuh"
+#include "echelon/factor/rows_gpu/row_factor_view.hpp"
 
 namespace echelon {
 

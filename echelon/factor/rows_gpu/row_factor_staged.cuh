@@ -8,11 +8,11 @@
 
 #include <cstddef>
 
-#include "echelon/base/cuda_async.cuh"
-#include "echelon/base/cuda_copies.cuh"
-#include "echelon/base/launch_behind.cuh"
-#include "echelon/factor/row_factor_judge.cuh"
-#include "echelon/factor/row_factor_published.cuh"
+#include "echelon/base/cuda/cuda_async.cuh"
+#include "echelon/base/cuda/cuda_copies.cuh"
+#include "echelon/base/cuda/launch_behind.cuh"
+#include "echelon/factor/rows_gpu/row_factor_judge.cuh"
+#include "echelon/factor/rows_gpu/row_factor_published.cuh"
 
 namespace echelon {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact ILU of small blocks on a GPU where it is known how rows meet (row_meets.hpp): a warp a row, or two rows of blocks of
 // up to four, blocks dealt out to the lanes as tensor cores have them (row_tile_lane.cuh); the operations of
-// factor/ilu_row.inl in their order. With w the row of A, for k ascending over its lower part:
+// factor/rows/ilu_row.inl in their order. With w the row of A, for k ascending over its lower part:
 //   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w,
 // and y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. w comes into shared memory (row_tile_feed.cuh), D_i is
 // in registers. The values of C rows k are under way at once (row_factor_published.cuh), each in registers of its own: to
@@ -14,11 +14,11 @@
 
 #include <limits>
 
-#include "echelon/base/launch_behind.cuh"
-#include "echelon/factor/row_bounds.cuh"
-#include "echelon/factor/row_factor_judge.cuh"
-#include "echelon/factor/row_factor_published.cuh"
-#include "echelon/factor/row_tile_feed.cuh"
+#include "echelon/base/cuda/launch_behind.cuh"
+#include "echelon/factor/rows_gpu/row_bounds.cuh"
+#include "echelon/factor/rows_gpu/row_factor_judge.cuh"
+#include "echelon/factor/rows_gpu/row_factor_published.cuh"
+#include "echelon/factor/rows_gpu/row_tile_feed.cuh"
 
 namespace echelon {
 

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "echelon/factor/ilu_numeric.hpp"
-#include "echelon/factor/row_meets.hpp"
-#include "echelon/factor/wavefront_factor_view.hpp"
-#include "echelon/sweep/row_sweep_view.hpp"
+#include "echelon/factor/grid_gpu/wavefront_factor_view.hpp"
+#include "echelon/factor/rows/ilu_numeric.hpp"
+#include "echelon/factor/rows_gpu/row_meets.hpp"
+#include "echelon/sweep/rows_gpu/row_sweep_view.hpp"
 
 namespace echelon {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact ILU of scalar CSR on a GPU where it is known how rows meet (row_meets.hpp): a warp a row, E entries a lane, the
-// operations of factor/ilu_row.inl in their order. With w the row of A, for k ascending over its lower part:
+// operations of factor/rows/ilu_row.inl in their order. With w the row of A, for k ascending over its lower part:
 //   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i);   then D_i⁻¹, U_i = upper part of w.
 // One place more has y_i = 1 − Σ L_ik y_k, the lower half of the growth's estimate. Time goes by between a row that is done
 // and one that waits for it, so a step takes as little as it can: w_k goes to all lanes before D_k⁻¹ is there, which all of
@@ -8,11 +8,11 @@
 // Words hold a NaN which no row writes until they are there, so nothing is fenced. Bytes a row: as in row_factor_met.cuh.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
-#include "echelon/base/launch_behind.cuh"
-#include "echelon/factor/row_bounds.cuh"
-#include "echelon/factor/row_factor_judge.cuh"
-#include "echelon/factor/row_factor_published.cuh"
+#include "echelon/base/cuda/cuda_async.cuh"
+#include "echelon/base/cuda/launch_behind.cuh"
+#include "echelon/factor/rows_gpu/row_bounds.cuh"
+#include "echelon/factor/rows_gpu/row_factor_judge.cuh"
+#include "echelon/factor/rows_gpu/row_factor_published.cuh"
 
 namespace echelon {
 

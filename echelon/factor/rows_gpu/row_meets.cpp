@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/row_meets.hpp"
+#include "echelon/factor/rows_gpu/row_meets.hpp"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 
 #include <climits>
 
-#include "echelon/factor/ilu_numeric.hpp"
-#include "echelon/factor/row_meets.hpp"
+#include "echelon/factor/rows/ilu_numeric.hpp"
+#include "echelon/factor/rows_gpu/row_meets.hpp"
 
 namespace echelon {
 

@@ -6,9 +6,9 @@
 // Bytes: 8 b² (where it measures) + 4 an entry and 8 a row read, 9 a row (where it measures) and the words written.
 #pragma once
 
-#include "echelon/base/launch_behind.cuh"
-#include "echelon/factor/line_of_values.cuh"
-#include "echelon/factor/row_factor_judge.cuh"
+#include "echelon/base/cuda/launch_behind.cuh"
+#include "echelon/factor/rows_gpu/line_of_values.cuh"
+#include "echelon/factor/rows_gpu/row_factor_judge.cuh"
 
 namespace echelon {
 

@@ -6,9 +6,9 @@
 // nobody else's, so nothing needs to be synchronized for them.
 #pragma once
 
-#include "echelon/base/cuda_copies.cuh"
-#include "echelon/factor/row_factor_view.hpp"
-#include "echelon/factor/row_tile_lane.cuh"
+#include "echelon/base/cuda/cuda_copies.cuh"
+#include "echelon/factor/rows_gpu/row_factor_view.hpp"
+#include "echelon/factor/rows_gpu/row_tile_lane.cuh"
 
 namespace echelon {
 

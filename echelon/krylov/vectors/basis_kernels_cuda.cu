@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "echelon/krylov/reduction_cuda.cuh"
+#include "echelon/krylov/vectors/reduction_cuda.cuh"
 
 namespace echelon {
 namespace {

@@ -5,15 +5,15 @@
 #include <type_traits>
 
 #include "echelon/base/fma.hpp"
-#include "echelon/krylov/reduction_tree.hpp"
-#include "echelon/krylov/vector_kernels.hpp"
+#include "echelon/base/reduction_tree.hpp"
+#include "echelon/krylov/vectors/vector_kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/krylov/basis_kernels_host.cpp"
+#define HWY_TARGET_INCLUDE "echelon/krylov/vectors/basis_kernels_host.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "echelon/krylov/lane_sums.inl"
+#include "echelon/base/lane_sums.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

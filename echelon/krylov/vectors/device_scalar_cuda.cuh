@@ -2,7 +2,7 @@
 // Factors of the vector kernels (DeviceScalar) as their threads take them.
 #pragma once
 
-#include "echelon/krylov/device_vector_kernels.hpp"
+#include "echelon/krylov/vectors/device_vector_kernels.hpp"
 
 namespace echelon::device {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "echelon/krylov/vector_kernels.hpp"
+#include "echelon/krylov/vectors/vector_kernels.hpp"
 
 namespace echelon {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/krylov/device_vector_work.hpp"
+#include "echelon/krylov/vectors/device_vector_work.hpp"
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/transfers.hpp"
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "echelon/base/array.hpp"
-#include "echelon/krylov/device_vector_kernels.hpp"
+#include "echelon/krylov/vectors/device_vector_kernels.hpp"
 
 namespace echelon {
 

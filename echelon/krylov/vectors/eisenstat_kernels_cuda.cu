@@ -2,9 +2,9 @@
 // Eisenstat's form of CG between the sweeps. Bytes an element: weighted_square 16, right_side 32, update 40, with four steps
 // of x 80, excess 24 (once a solve). With the direction's 24 and 88 of the sweeps an iteration on star7 moves 194 bytes a
 // point; plain CG 234.
-#include "echelon/krylov/device_scalar_cuda.cuh"
-#include "echelon/krylov/map_cuda.cuh"
-#include "echelon/krylov/reduction_cuda.cuh"
+#include "echelon/krylov/vectors/device_scalar_cuda.cuh"
+#include "echelon/krylov/vectors/map_cuda.cuh"
+#include "echelon/krylov/vectors/reduction_cuda.cuh"
 
 namespace echelon {
 namespace {

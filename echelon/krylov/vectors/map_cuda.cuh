@@ -2,7 +2,7 @@
 // Element by element on a GPU, with the loads of several elements of a thread under way together.
 #pragma once
 
-#include "echelon/krylov/reduction_cuda.cuh"
+#include "echelon/krylov/vectors/reduction_cuda.cuh"
 
 namespace echelon::device {
 

@@ -8,11 +8,11 @@
 
 #include <cstdint>
 
-#include "echelon/base/absent_value.cuh"
-#include "echelon/base/cuda_check.cuh"
+#include "echelon/base/cuda/absent_value.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
 #include "echelon/base/fma.hpp"
-#include "echelon/krylov/device_vector_kernels.hpp"
-#include "echelon/krylov/reduction_tree.hpp"
+#include "echelon/base/reduction_tree.hpp"
+#include "echelon/krylov/vectors/device_vector_kernels.hpp"
 
 namespace echelon::device {
 

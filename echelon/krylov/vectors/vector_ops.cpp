@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/krylov/vector_ops.hpp"
+#include "echelon/krylov/vectors/vector_ops.hpp"
 
 #include <omp.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "echelon/base/reduction_tree.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/krylov/reduction_tree.hpp"
 
 namespace echelon {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "echelon/base/array.hpp"
 #include "echelon/comm/communicator.hpp"
-#include "echelon/krylov/device_vector_work.hpp"
-#include "echelon/krylov/vector_kernels.hpp"
+#include "echelon/krylov/vectors/device_vector_work.hpp"
+#include "echelon/krylov/vectors/vector_kernels.hpp"
 
 namespace echelon {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <atomic>
 
-#include "echelon/base/host_watch.cuh"
-#include "echelon/krylov/device_scalar_cuda.cuh"
-#include "echelon/krylov/map_cuda.cuh"
-#include "echelon/krylov/reduction_cuda.cuh"
+#include "echelon/base/cuda/host_watch.cuh"
+#include "echelon/krylov/vectors/device_scalar_cuda.cuh"
+#include "echelon/krylov/vectors/map_cuda.cuh"
+#include "echelon/krylov/vectors/reduction_cuda.cuh"
 #include "echelon/matrix/dotted_product.hpp"
 
 namespace echelon {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/krylov/device_vector_kernels.hpp"
+#include "echelon/krylov/vectors/device_vector_kernels.hpp"
 
 namespace echelon {
 const DeviceVectorKernels* device_vector_kernels() { return nullptr; }

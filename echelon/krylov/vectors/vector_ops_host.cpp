@@ -2,15 +2,15 @@
 // The kernels of vector_kernels.hpp with SIMD; sums and packs are those of lane_sums.inl.
 // Bytes an element: dot 16, axpy 24, cg_update 48. Those on a basis are in basis_kernels_host.cpp.
 #include "echelon/base/fma.hpp"
-#include "echelon/krylov/reduction_tree.hpp"
-#include "echelon/krylov/vector_kernels.hpp"
+#include "echelon/base/reduction_tree.hpp"
+#include "echelon/krylov/vectors/vector_kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/krylov/vector_ops_host.cpp"
+#define HWY_TARGET_INCLUDE "echelon/krylov/vectors/vector_ops_host.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "echelon/krylov/lane_sums.inl"
+#include "echelon/base/lane_sums.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/matrix/stencil_recognition.hpp"
+#include "echelon/matrix/grid/stencil_recognition.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>

@@ -9,9 +9,9 @@
 
 #include <optional>
 
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/matrix/stencil.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon {
 

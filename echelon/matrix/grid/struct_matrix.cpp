@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Storage, filling, product and conversions of a structured matrix. Points are shared out to threads in equal parts; a
 // point's rows are computed whole by one thread.
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>

@@ -10,10 +10,10 @@
 #include <span>
 
 #include "echelon/base/array.hpp"
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/matrix/layout.hpp"
 #include "echelon/matrix/operator.hpp"
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/stencil/layout.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon {
 

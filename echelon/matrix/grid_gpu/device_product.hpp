@@ -5,7 +5,7 @@
 #pragma once
 
 #include "echelon/base/array.hpp"
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/matrix/device_product.hpp"
+#include "echelon/matrix/grid_gpu/device_product.hpp"
 
 namespace echelon {
 template <>

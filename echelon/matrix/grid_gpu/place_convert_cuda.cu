@@ -4,7 +4,7 @@
 // second-level cache, where a plane of the grid fits. No value is read or written twice.
 #include <cuda_runtime.h>
 
-#include "echelon/matrix/tile_convert_store.cuh"
+#include "echelon/matrix/grid_gpu/tile_convert_store.cuh"
 
 namespace echelon {
 namespace {

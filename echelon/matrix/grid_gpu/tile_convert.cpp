@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks and the choice of who does it. The host's loops ask the layout for every point: they are what the GPU is compared
 // with, not what the host's own kernels use (layout_convert.hpp is).
-#include "echelon/matrix/tile_convert.hpp"
+#include "echelon/matrix/grid_gpu/tile_convert.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "echelon/base/error.hpp"
-#include "echelon/matrix/tile_convert_view.hpp"
+#include "echelon/matrix/grid_gpu/tile_convert_view.hpp"
 
 namespace echelon {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "echelon/base/array.hpp"
 #include "echelon/base/stored.hpp"
-#include "echelon/matrix/tile_order.hpp"
+#include "echelon/stencil/tile_order.hpp"
 
 namespace echelon {
 

@@ -9,7 +9,7 @@
 
 #include <limits>
 
-#include "echelon/matrix/tile_convert_store.cuh"
+#include "echelon/matrix/grid_gpu/tile_convert_store.cuh"
 
 namespace echelon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/matrix/tile_convert_view.hpp"
+#include "echelon/matrix/grid_gpu/tile_convert_view.hpp"
 
 namespace echelon {
 template <class T>

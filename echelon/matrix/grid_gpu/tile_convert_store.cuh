@@ -9,7 +9,7 @@
 #include <string>
 
 #include "echelon/base/error.hpp"
-#include "echelon/matrix/tile_convert_view.hpp"
+#include "echelon/matrix/grid_gpu/tile_convert_view.hpp"
 
 namespace echelon {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "echelon/base/stored.hpp"
-#include "echelon/matrix/layout_view.hpp"
-#include "echelon/matrix/tile_convert.hpp"
+#include "echelon/matrix/grid_gpu/tile_convert.hpp"
+#include "echelon/stencil/layout_view.hpp"
 
 namespace echelon {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks, tables and the choice of who does it. The host's loops go from line to line as the GPU's threads do: they are what
 // the tables and the row's mathematics are tested with.
-#include "echelon/matrix/tile_matrix.hpp"
+#include "echelon/matrix/grid_gpu/tile_matrix.hpp"
 
 #include <fmt/format.h>
 
@@ -11,12 +11,12 @@
 #include <limits>
 #include <numeric>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
-#include "echelon/factor/stencil_fill.hpp"
-#include "echelon/matrix/tile_product.inl"
-#include "echelon/sweep/wavefront_plan.hpp"
+#include "echelon/matrix/grid_gpu/tile_product.inl"
+#include "echelon/stencil/stencil_fill.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_plan.hpp"
 
 namespace echelon {
 namespace {

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "echelon/matrix/dotted_product.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
+#include "echelon/matrix/grid_gpu/tile_convert.hpp"
+#include "echelon/matrix/grid_gpu/tile_product_view.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/matrix/row_source.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
-#include "echelon/matrix/tile_convert.hpp"
-#include "echelon/matrix/tile_order.hpp"
-#include "echelon/matrix/tile_product_view.hpp"
+#include "echelon/stencil/tile_order.hpp"
 
 namespace echelon {
 

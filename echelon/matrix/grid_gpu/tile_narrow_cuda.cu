@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A matrix in tile order rounded to fewer bits: a block of threads a run of memory, four values a thread, so that both sides
 // move whole sectors. Bytes: each value read once in T and written once, shorter. Runs begin and end at multiples of eight.
-#include "echelon/matrix/tile_convert_store.cuh"
+#include "echelon/matrix/grid_gpu/tile_convert_store.cuh"
 
 namespace echelon {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "echelon/base/fma.hpp"
 #include "echelon/matrix/doubled_sum.hpp"
-#include "echelon/matrix/tile_product_view.hpp"
+#include "echelon/matrix/grid_gpu/tile_product_view.hpp"
 
 namespace echelon::tile_product {
 

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "echelon/base/cuda_check.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
 #include "echelon/base/error.hpp"
-#include "echelon/matrix/tile_product_stream.cuh"
+#include "echelon/matrix/grid_gpu/tile_product_stream.cuh"
 
 namespace echelon {
 namespace {

@@ -15,9 +15,9 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "echelon/base/bulk_once.cuh"
-#include "echelon/base/warp_barrier.cuh"
-#include "echelon/matrix/tile_product.inl"
+#include "echelon/base/cuda/bulk_once.cuh"
+#include "echelon/base/cuda/warp_barrier.cuh"
+#include "echelon/matrix/grid_gpu/tile_product.inl"
 
 namespace echelon::tile_product {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "echelon/matrix/layout_view.hpp"
+#include "echelon/stencil/layout_view.hpp"
 
 namespace echelon {
 

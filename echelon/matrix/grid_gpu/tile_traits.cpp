@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/matrix/tile_traits.hpp"
+#include "echelon/matrix/grid_gpu/tile_traits.hpp"
 
 #include <limits>
 
 #include "echelon/base/error.hpp"
-#include "echelon/matrix/tile_traits.inl"
+#include "echelon/matrix/grid_gpu/tile_traits.inl"
 
 namespace echelon {
 namespace {

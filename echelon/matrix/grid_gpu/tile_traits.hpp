@@ -3,7 +3,7 @@
 // matrix on the host. Bytes: each value read twice, once as its neighbour's mirror image. Waits for a GPU.
 #pragma once
 
-#include "echelon/matrix/tile_matrix.hpp"
+#include "echelon/matrix/grid_gpu/tile_matrix.hpp"
 #include "echelon/matrix/traits.hpp"
 
 namespace echelon {

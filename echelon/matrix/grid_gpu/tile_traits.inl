@@ -3,7 +3,7 @@
 // stands where o does from the other end.
 #pragma once
 
-#include "echelon/matrix/tile_product_view.hpp"
+#include "echelon/matrix/grid_gpu/tile_product_view.hpp"
 
 namespace echelon::tile_traits {
 

@@ -4,9 +4,9 @@
 
 #include <bit>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/matrix/tile_traits.inl"
-#include "echelon/matrix/tile_walk.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/matrix/grid_gpu/tile_traits.inl"
+#include "echelon/matrix/grid_gpu/tile_walk.cuh"
 
 namespace echelon::tile_traits {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/matrix/tile_traits.inl"
+#include "echelon/matrix/grid_gpu/tile_traits.inl"
 
 namespace echelon::tile_traits {
 const Kernels* kernels() { return nullptr; }

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "echelon/matrix/layout_view.hpp"
+#include "echelon/stencil/layout_view.hpp"
 
 namespace echelon {
 

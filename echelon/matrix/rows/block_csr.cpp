@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks, look-up and the product of a block CSR matrix. Rows are shared out to threads by stored blocks, not by count;
 // each row is computed whole by one thread, so the bits do not depend on the sharing.
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -11,12 +11,12 @@
 #include <limits>
 #include <type_traits>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/ordinal.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/device_csr.hpp"
-#include "echelon/matrix/row_shares.hpp"
+#include "echelon/matrix/rows/row_shares.hpp"
+#include "echelon/matrix/rows_gpu/device_csr.hpp"
 #include "echelon/matrix/spmv.hpp"
 #include "echelon/matrix/vector_checks.hpp"
 

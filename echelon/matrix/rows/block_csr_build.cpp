@@ -12,8 +12,8 @@
 #include "echelon/base/memory.hpp"
 #include "echelon/base/ordinal.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/block_csr.hpp"
 #include "echelon/matrix/host_only.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 namespace {

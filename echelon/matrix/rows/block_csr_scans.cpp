@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/block_csr.hpp"
 #include "echelon/matrix/host_only.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 

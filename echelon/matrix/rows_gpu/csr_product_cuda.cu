@@ -2,10 +2,10 @@
 // Block CSR products on a GPU. b = 1: a few lanes share a row, load its entries together and sum them in their order, each
 // lane the whole sum. Blocks: a thread a scalar row, b neighbours reading a block's column together. Bytes a row: 8 b² + 4
 // an entry, 16 b and 8 for the row, and x.
-#include "echelon/base/cuda_check.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
 #include "echelon/base/fma.hpp"
-#include "echelon/matrix/csr_product_view.hpp"
 #include "echelon/matrix/doubled_sum.hpp"
+#include "echelon/matrix/rows_gpu/csr_product_view.hpp"
 
 namespace echelon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/matrix/csr_product_view.hpp"
+#include "echelon/matrix/rows_gpu/csr_product_view.hpp"
 
 namespace echelon {
 const CsrProductKernels* csr_product_kernels() { return nullptr; }

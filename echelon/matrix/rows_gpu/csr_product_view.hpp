@@ -3,7 +3,7 @@
 // host, so the bits are the host's. Queued, not waited for.
 #pragma once
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 

@@ -2,7 +2,7 @@
 // What a block CSR matrix on a GPU gives its products. Private to matrix/.
 #pragma once
 
-#include "echelon/matrix/csr_product_view.hpp"
+#include "echelon/matrix/rows_gpu/csr_product_view.hpp"
 
 namespace echelon {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/precond/ilu/ilu_impl.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/precond/factored_solve.hpp"
+#include "echelon/precond/ilu/factored_solve.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -10,7 +10,7 @@
 #include "echelon/base/threads.hpp"
 #include "echelon/base/work_watch.hpp"
 #include "echelon/matrix/vector_checks.hpp"
-#include "echelon/sweep/trisolve_note.hpp"
+#include "echelon/sweep/iterated/trisolve_note.hpp"
 
 namespace echelon {
 

@@ -6,13 +6,13 @@
 #include <span>
 
 #include "echelon/base/lent_scratch.hpp"
-#include "echelon/factor/factor_bounds.hpp"
-#include "echelon/factor/triangles.hpp"
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/precond/ilu.hpp"
-#include "echelon/schedule/run_plan.hpp"
-#include "echelon/sweep/iterated_triangles.hpp"
-#include "echelon/sweep/triangular_solve.hpp"
+#include "echelon/factor/pivots/factor_bounds.hpp"
+#include "echelon/factor/rows/triangles.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/schedule/rows/run_plan.hpp"
+#include "echelon/sweep/iterated/iterated_triangles.hpp"
+#include "echelon/sweep/rows/triangular_solve.hpp"
 
 namespace echelon {
 

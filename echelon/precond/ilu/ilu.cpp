@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The public face: forwards to what was made, and says so when it is used wrongly.
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "echelon/base/error.hpp"
-#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/precond/ilu/ilu_impl.hpp"
 #include "echelon/sweep/shared_triangles.hpp"
 
 namespace echelon {

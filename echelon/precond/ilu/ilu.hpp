@@ -11,17 +11,17 @@
 #include <memory>
 
 #include "echelon/base/stored.hpp"
-#include "echelon/factor/triangles.hpp"
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/factor/rows/triangles.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
 #include "echelon/matrix/operator.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 #include "echelon/schedule/sweep_schedule.hpp"
-#include "echelon/sweep/trisolve_options.hpp"
+#include "echelon/sweep/iterated/trisolve_options.hpp"
 
 namespace echelon {
 
-/// Colours: rows of one colour, which are not coupled, are eliminated together (schedule/colouring.hpp): few levels, and
-/// a weaker factorization.
+/// Colours: rows of one colour, which are not coupled, are eliminated together (schedule/orders/colouring.hpp): few levels,
+/// and a weaker factorization.
 enum class Ordering { natural, rcm, colours, random_colours };
 
 /// "natural", "rcm", "colours", "random-colours"
@@ -45,7 +45,7 @@ struct IluOptions {
   /// A pivot is bad when |u_ii| ≤ tolerance·max_j |a_ij| (blocks: a pivot of the block's own elimination).
   double pivot_tolerance = 1e-13;
   /// The automatic ladder starts here and doubles, at most 20 times; where a factorization is much work it takes at most 4
-  /// steps of 8, from the shift that ILU(0) needs (factor/shift_search.hpp).
+  /// steps of 8, from the shift that ILU(0) needs (factor/pivots/shift_search.hpp).
   double first_shift = 1e-3;
   /// ILUT: what is not above drop·‖a_i‖₂ goes (measured before L's division by the pivot; blocks: Frobenius norms).
   double drop = 1e-3;
@@ -56,8 +56,9 @@ struct IluOptions {
   /// 0.5 … 0.01 are usual. Blocks of size 1.
   double column_pivoting = 0;
   SweepSchedule schedule = SweepSchedule::automatic;
-  /// 0: exact elimination. Otherwise ParILU, ParIC: so many synchronous fixed-point sweeps (factor/fixed_point.hpp), through
-  /// block CSR. Sweeps that lead away from A are a breakdown, for the shift policy to deal with.
+  /// 0: exact elimination. Otherwise ParILU, ParIC: so many synchronous fixed-point sweeps
+  /// (factor/fixed_point/fixed_point.hpp), through block CSR. Sweeps that lead away from A are a breakdown, for the shift
+  /// policy to deal with.
   int factor_sweeps = 0;
   /// ParILUT, ParICT: entries of L with its diagonal over those of A's lower triangle with its, at most, and so for U.
   double fill_limit = 2;
@@ -111,7 +112,7 @@ template <class T>
 Ilu<T> ilu(const BlockCsr<T>& A, const IluOptions& options = {});
 template <class T>
 Ilu<T> ic(const BlockCsr<T>& A, const IluOptions& options = {});
-/// Thresholds found by fixed-point sweeps, `factor_sweeps` rounds of them (precond/parilut.cpp); blocks of size 1. The
+/// Thresholds found by fixed-point sweeps, `factor_sweeps` rounds of them (precond/ilu/parilut.cpp); blocks of size 1. The
 /// second for symmetric matrices: symmetric pattern and factors.
 template <class T>
 Ilu<T> parilut(const BlockCsr<T>& A, const IluOptions& options = {});

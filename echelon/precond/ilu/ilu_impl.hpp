@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 namespace echelon {
 

@@ -9,14 +9,14 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/factor/ilut.hpp"
-#include "echelon/factor/shift_search.hpp"
-#include "echelon/factor/symbolic.hpp"
-#include "echelon/precond/converted_ilu.hpp"
-#include "echelon/precond/factored_solve.hpp"
-#include "echelon/precond/ilu_impl.hpp"
-#include "echelon/report/timer.hpp"
-#include "echelon/schedule/colouring.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/factor/ilut/ilut.hpp"
+#include "echelon/factor/pivots/shift_search.hpp"
+#include "echelon/factor/rows/symbolic.hpp"
+#include "echelon/precond/ilu/converted_ilu.hpp"
+#include "echelon/precond/ilu/factored_solve.hpp"
+#include "echelon/precond/ilu/ilu_impl.hpp"
+#include "echelon/schedule/orders/colouring.hpp"
 
 namespace echelon {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/precond/matched_ilu.hpp"
+#include "echelon/precond/ilu/matched_ilu.hpp"
 
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/ordinal.hpp"
-#include "echelon/schedule/matching.hpp"
+#include "echelon/schedule/orders/matching.hpp"
 
 namespace echelon {
 namespace {

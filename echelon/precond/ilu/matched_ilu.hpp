@@ -5,10 +5,10 @@
 #pragma once
 
 #include "echelon/base/lent_scratch.hpp"
-#include "echelon/matrix/block_csr.hpp"
 #include "echelon/matrix/operator.hpp"
-#include "echelon/precond/ilu.hpp"
-#include "echelon/schedule/weighted_matching.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/schedule/orders/weighted_matching.hpp"
 
 namespace echelon {
 

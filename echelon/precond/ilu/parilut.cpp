@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ParILUT and ParICT of a matrix with blocks of size 1: rounds of growth, selection and sweeps (factor/threshold_rounds.hpp)
-// by the breakdown policy, then the exact sweeps every factorization ends in. The pattern comes from the values, so a
-// refactorization finds it anew and takes memory for it.
+// ParILUT and ParICT of a matrix with blocks of size 1: rounds of growth, selection and sweeps
+// (factor/fixed_point/threshold_rounds.hpp) by the breakdown policy, then the exact sweeps every factorization ends in. The
+// pattern comes from the values, so a refactorization finds it anew and takes memory for it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/factor/threshold_rounds.hpp"
-#include "echelon/precond/factored_solve.hpp"
-#include "echelon/precond/ilu_impl.hpp"
-#include "echelon/report/timer.hpp"
-#include "echelon/schedule/colouring.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/factor/fixed_point/threshold_rounds.hpp"
+#include "echelon/precond/ilu/factored_solve.hpp"
+#include "echelon/precond/ilu/ilu_impl.hpp"
+#include "echelon/schedule/orders/colouring.hpp"
 
 namespace echelon {
 namespace {

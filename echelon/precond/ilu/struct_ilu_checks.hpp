@@ -9,8 +9,8 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/ordinal.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
-#include "echelon/precond/ilu_impl.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
+#include "echelon/precond/ilu/ilu_impl.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/precond/device_block_factor.hpp"
+#include "echelon/precond/ilu_gpu/device_block_factor.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "echelon/base/cleared_array.hpp"
-#include "echelon/base/device_numbers.hpp"
+#include "echelon/base/cuda/device_numbers.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/ordinal.hpp"
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "echelon/factor/factor_bounds.hpp"
-#include "echelon/factor/row_factor_view.hpp"
-#include "echelon/sweep/row_sweeps.hpp"
+#include "echelon/factor/pivots/factor_bounds.hpp"
+#include "echelon/factor/rows_gpu/row_factor_view.hpp"
+#include "echelon/sweep/rows_gpu/row_sweeps.hpp"
 
 namespace echelon {
 

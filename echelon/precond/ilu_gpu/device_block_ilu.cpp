@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks, allocation and the order of the steps: triangles and tickets on the device (ordering and fill on the host) → rows
 // measured → factor by the policy → sweeps. The host's part is that of block_ilu.cpp.
-#include "echelon/precond/device_block_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
 
 #include <fmt/format.h>
 
@@ -13,20 +13,20 @@
 #include <span>
 #include <utility>
 
-#include "echelon/base/cuda_backend.hpp"
-#include "echelon/base/device_numbers.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
+#include "echelon/base/cuda/device_numbers.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
+#include "echelon/base/timer.hpp"
 #include "echelon/factor/counted_fill.hpp"
-#include "echelon/factor/device_fixed_point.hpp"
-#include "echelon/factor/device_pattern_view.hpp"
-#include "echelon/factor/device_triangles.hpp"
-#include "echelon/factor/factor_bounds.hpp"
-#include "echelon/precond/device_block_factor.hpp"
-#include "echelon/precond/device_factored_solve.hpp"
-#include "echelon/precond/ilu_impl.hpp"
-#include "echelon/report/timer.hpp"
-#include "echelon/schedule/colouring.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point.hpp"
+#include "echelon/factor/pivots/factor_bounds.hpp"
+#include "echelon/factor/rows_gpu/device_pattern_view.hpp"
+#include "echelon/factor/rows_gpu/device_triangles.hpp"
+#include "echelon/precond/ilu/ilu_impl.hpp"
+#include "echelon/precond/ilu_gpu/device_block_factor.hpp"
+#include "echelon/precond/ilu_gpu/device_factored_solve.hpp"
+#include "echelon/schedule/orders/colouring.hpp"
 
 namespace echelon {
 namespace {

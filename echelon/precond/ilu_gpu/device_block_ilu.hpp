@@ -8,8 +8,8 @@
 
 #include <memory>
 
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 namespace echelon {
 

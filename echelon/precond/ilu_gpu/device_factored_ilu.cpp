@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/precond/device_factored_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_factored_ilu.hpp"
 
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
-#include "echelon/report/timer.hpp"
+#include "echelon/base/timer.hpp"
 
 namespace echelon {
 namespace {

@@ -3,9 +3,9 @@
 // values travel once; z = Q U⁻¹ L⁻¹ P r has the host's bits, by exact sweeps or by an iteration.
 #pragma once
 
-#include "echelon/factor/device_triangles.hpp"
-#include "echelon/precond/device_factored_solve.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/factor/rows_gpu/device_triangles.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_factored_solve.hpp"
 
 namespace echelon {
 

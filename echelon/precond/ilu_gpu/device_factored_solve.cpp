@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/precond/device_factored_solve.hpp"
+#include "echelon/precond/ilu_gpu/device_factored_solve.hpp"
 
 #include <fmt/format.h>
 

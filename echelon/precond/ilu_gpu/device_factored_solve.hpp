@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "echelon/report/factor_report.hpp"
-#include "echelon/sweep/device_iterations.hpp"
-#include "echelon/sweep/row_sweeps.hpp"
+#include "echelon/sweep/iterated/device_iterations.hpp"
+#include "echelon/sweep/rows_gpu/row_sweeps.hpp"
 
 namespace echelon {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks, allocation and the order of the steps: A into the grown order, unless the factorization reads it where it is →
 // factor by the policy → narrow storage → sweeps.
-#include "echelon/precond/device_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_ilu.hpp"
 
 #include <fmt/format.h>
 
@@ -10,18 +10,18 @@
 #include <optional>
 #include <vector>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
-#include "echelon/factor/stencil_fill.hpp"
-#include "echelon/factor/struct_factor.hpp"
-#include "echelon/factor/wavefront_factor.hpp"
-#include "echelon/precond/ilu_impl.hpp"
-#include "echelon/precond/tile_triangles.hpp"
-#include "echelon/report/timer.hpp"
-#include "echelon/sweep/trisolve_note.hpp"
-#include "echelon/sweep/wavefront_many.hpp"
-#include "echelon/sweep/wavefront_sweep.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/factor/grid/struct_factor.hpp"
+#include "echelon/factor/grid_gpu/wavefront_factor.hpp"
+#include "echelon/precond/ilu/ilu_impl.hpp"
+#include "echelon/precond/ilu_gpu/tile_triangles.hpp"
+#include "echelon/stencil/stencil_fill.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_many.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep.hpp"
+#include "echelon/sweep/iterated/trisolve_note.hpp"
 
 namespace echelon {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <memory>
 
+#include "echelon/matrix/grid_gpu/tile_matrix.hpp"
 #include "echelon/matrix/operator.hpp"
-#include "echelon/matrix/tile_matrix.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 namespace echelon {
 

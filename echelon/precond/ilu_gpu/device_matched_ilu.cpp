@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/precond/device_matched_ilu.hpp"
+#include "echelon/precond/ilu_gpu/device_matched_ilu.hpp"
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 
 namespace echelon {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-#include "echelon/precond/matched_ilu.hpp"
+#include "echelon/precond/ilu/matched_ilu.hpp"
 
 namespace echelon {
 

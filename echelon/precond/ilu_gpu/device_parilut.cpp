@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Order → rows measured → rounds by the policy → triangles and the order of their rows → sweeps. The host's part is that of
 // parilut.cpp.
-#include "echelon/precond/device_parilut.hpp"
+#include "echelon/precond/ilu_gpu/device_parilut.hpp"
 
 #include <fmt/format.h>
 
@@ -11,15 +11,15 @@
 #include <limits>
 #include <optional>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
-#include "echelon/factor/device_fixed_point.hpp"
-#include "echelon/factor/device_pattern_view.hpp"
-#include "echelon/factor/device_threshold.hpp"
-#include "echelon/precond/device_factored_solve.hpp"
-#include "echelon/precond/ilu_impl.hpp"
-#include "echelon/report/timer.hpp"
-#include "echelon/schedule/colouring.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/factor/fixed_point/device_fixed_point.hpp"
+#include "echelon/factor/fixed_point/device_threshold.hpp"
+#include "echelon/factor/rows_gpu/device_pattern_view.hpp"
+#include "echelon/precond/ilu/ilu_impl.hpp"
+#include "echelon/precond/ilu_gpu/device_factored_solve.hpp"
+#include "echelon/schedule/orders/colouring.hpp"
 
 namespace echelon {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "echelon/matrix/block_csr.hpp"
-#include "echelon/precond/ilu.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 namespace echelon {
 
@@ -29,7 +29,7 @@ class DeviceParilut final : public Preconditioner<double> {
   [[nodiscard]] const FactorReport& refactor(const BlockCsr<double>& A);
 
   /// Copies on the host, in elimination order, for tests and study: L unit lower (strict part), D⁻¹, strict U by rows n−1,
-  /// n−2, …, with starts and distances as in factor/triangles.hpp.
+  /// n−2, …, with starts and distances as in factor/rows/triangles.hpp.
   struct Factors {
     Array<std::int64_t> lower_start, upper_start;
     Array<std::int32_t> lower_distance, upper_distance;

@@ -2,9 +2,9 @@
 // QueuedTriangles of a matrix in tile order and its ILU(0). Private to device_ilu.
 #pragma once
 
-#include "echelon/matrix/tile_matrix.hpp"
+#include "echelon/matrix/grid_gpu/tile_matrix.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep.hpp"
 #include "echelon/sweep/queued_triangles.hpp"
-#include "echelon/sweep/wavefront_sweep.hpp"
 
 namespace echelon {
 

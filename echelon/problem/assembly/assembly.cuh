@@ -4,12 +4,12 @@
 // whole (assembly_blocks.cuh), or all of a point together (assembly_points.cuh). Samples: a thread a point.
 #pragma once
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/matrix/tile_walk.cuh"
-#include "echelon/problem/assembly.hpp"
-#include "echelon/problem/assembly_blocks.cuh"
-#include "echelon/problem/assembly_points.cuh"
-#include "echelon/problem/point_samples.hpp"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/matrix/grid_gpu/tile_walk.cuh"
+#include "echelon/problem/assembly/assembly.hpp"
+#include "echelon/problem/assembly/assembly_blocks.cuh"
+#include "echelon/problem/assembly/assembly_points.cuh"
+#include "echelon/problem/assembly/point_samples.hpp"
 
 namespace echelon::problems {
 

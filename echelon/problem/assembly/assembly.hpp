@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "echelon/factor/static_plan.hpp"
+#include "echelon/matrix/grid/struct_matrix.hpp"
 #include "echelon/matrix/row_source.hpp"
-#include "echelon/matrix/struct_matrix.hpp"
-#include "echelon/problem/point_loop.hpp"
-#include "echelon/problem/recipe.hpp"
+#include "echelon/problem/assembly/point_loop.hpp"
+#include "echelon/problem/assembly/recipe.hpp"
+#include "echelon/stencil/static_plan.hpp"
 
 namespace echelon::problems {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/problem/assembly.hpp"
+#include "echelon/problem/assembly/assembly.hpp"
 #include "echelon/problem/cahn_hilliard_row.inl"
 #include "echelon/problem/euler_row.inl"
 #include "echelon/problem/fields.hpp"

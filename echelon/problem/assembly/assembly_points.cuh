@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/matrix/tile_walk.cuh"
-#include "echelon/problem/assembly.hpp"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/matrix/grid_gpu/tile_walk.cuh"
+#include "echelon/problem/assembly/assembly.hpp"
 
 namespace echelon::problems {
 

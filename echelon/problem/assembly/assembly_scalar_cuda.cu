@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Assembly on a GPU of the problems with one unknown a point, and of random matrices.
-#include "echelon/problem/assembly.cuh"
+#include "echelon/problem/assembly/assembly.cuh"
 #include "echelon/problem/fields.hpp"
 #include "echelon/problem/random_row.inl"
 #include "echelon/problem/variable_poisson_row.inl"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Assembly on a GPU of the problems with several unknowns a point.
-#include "echelon/problem/assembly.cuh"
+#include "echelon/problem/assembly/assembly.cuh"
 #include "echelon/problem/cahn_hilliard_row.inl"
 #include "echelon/problem/euler_row.inl"
 #include "echelon/problem/fields.hpp"

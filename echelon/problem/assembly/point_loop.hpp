@@ -4,7 +4,7 @@
 
 #include "echelon/base/parallel_parts.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/stencil.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon::problems {
 

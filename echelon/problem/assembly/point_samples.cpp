@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/problem/point_samples.hpp"
+#include "echelon/problem/assembly/point_samples.hpp"
 
 #include <fmt/format.h>
 

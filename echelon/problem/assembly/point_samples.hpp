@@ -11,8 +11,8 @@
 #include <type_traits>
 
 #include "echelon/base/array.hpp"
-#include "echelon/matrix/stencil.hpp"
-#include "echelon/problem/point_loop.hpp"
+#include "echelon/problem/assembly/point_loop.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon::problems {
 

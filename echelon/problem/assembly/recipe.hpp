@@ -13,7 +13,7 @@
 #pragma once
 
 #include "echelon/base/device.hpp"
-#include "echelon/schedule/wavefront.hpp"
+#include "echelon/stencil/wavefront.hpp"
 
 namespace echelon::problems {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/report/bar_plot.hpp"
+#include "echelon/report/plots/bar_plot.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "echelon/report/svg.hpp"
+#include "echelon/report/plots/svg.hpp"
 
 namespace echelon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/report/panel_plot.hpp"
+#include "echelon/report/plots/panel_plot.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "echelon/report/svg.hpp"
+#include "echelon/report/plots/svg.hpp"
 
 namespace echelon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/report/svg.hpp"
+#include "echelon/report/plots/svg.hpp"
 
 #include <fmt/format.h>
 

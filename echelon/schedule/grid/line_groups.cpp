@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/schedule/line_groups.hpp"
+#include "echelon/schedule/grid/line_groups.hpp"
 
 #include <map>
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "echelon/base/threads.hpp"
-#include "echelon/matrix/stencil.hpp"
-#include "echelon/schedule/group_progress.hpp"
+#include "echelon/schedule/grid/group_progress.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon {
 

@@ -5,7 +5,7 @@
 // that they sweep without waiting for it, so the waiting stays acyclic.
 #pragma once
 
-#include "echelon/schedule/line_groups.hpp"
+#include "echelon/schedule/grid/line_groups.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/schedule/colouring.hpp"
+#include "echelon/schedule/orders/colouring.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/work_watch.hpp"
-#include "echelon/schedule/rcm.hpp"
+#include "echelon/schedule/orders/rcm.hpp"
 
 namespace echelon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/schedule/matching.hpp"
+#include "echelon/schedule/orders/matching.hpp"
 
 #include <fmt/format.h>
 

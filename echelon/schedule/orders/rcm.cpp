@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/schedule/rcm.hpp"
+#include "echelon/schedule/orders/rcm.hpp"
 
 #include <algorithm>
 #include <vector>

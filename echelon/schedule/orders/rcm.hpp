@@ -3,7 +3,7 @@
 // On the pattern of A + Aᵀ. A. George and J. W. H. Liu, Computer Solution of Large Sparse Positive Definite Systems, 1981.
 #pragma once
 
-#include "echelon/factor/symbolic.hpp"
+#include "echelon/factor/rows/symbolic.hpp"
 
 namespace echelon {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "echelon/matrix/block_csr.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 

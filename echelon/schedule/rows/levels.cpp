@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "echelon/base/work_watch.hpp"
-#include "echelon/schedule/sweep_plan.hpp"
+#include "echelon/schedule/rows/sweep_plan.hpp"
 
 namespace echelon {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "echelon/base/work_watch.hpp"
-#include "echelon/schedule/sweep_plan.hpp"
+#include "echelon/schedule/rows/sweep_plan.hpp"
 
 namespace echelon {
 namespace {

@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "echelon/base/threads.hpp"
+#include "echelon/schedule/rows/sweep_plan.hpp"
 #include "echelon/schedule/spin_wait.hpp"
-#include "echelon/schedule/sweep_plan.hpp"
 
 namespace echelon {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Choosing a plan by a model: a row costs the bytes it streams, synchronisation costs what caches need to agree.
-#include "echelon/schedule/sweep_plan.hpp"
+#include "echelon/schedule/rows/sweep_plan.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -5,9 +5,9 @@
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/base/device_scratch.cuh"
-#include "echelon/schedule/row_depth.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/base/cuda/device_scratch.cuh"
+#include "echelon/schedule/rows_gpu/row_depth.cuh"
 
 namespace echelon {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "echelon/precond/ilu.hpp"
+#include "echelon/precond/ilu/ilu.hpp"
 
 namespace echelon {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include "echelon/matrix/stencil.hpp"
-#include "echelon/sweep/struct_sweep.hpp"
+#include "echelon/stencil/stencil.hpp"
+#include "echelon/sweep/grid/struct_sweep.hpp"
 
 namespace echelon {
 

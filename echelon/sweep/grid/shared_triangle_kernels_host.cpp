@@ -4,15 +4,15 @@
 // half_product 8 an entry and 32 and 40 besides. Reads are safe: an entry of a line is taken only where its neighbour is on
 // the grid.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/sweep/shared_triangle_kernels_host.cpp"
+#define HWY_TARGET_INCLUDE "echelon/sweep/grid/shared_triangle_kernels_host.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <type_traits>
 
-#include "echelon/krylov/lane_sums.inl"
-#include "echelon/sweep/shared_triangle_kernels.hpp"
+#include "echelon/base/lane_sums.inl"
+#include "echelon/sweep/grid/shared_triangle_kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

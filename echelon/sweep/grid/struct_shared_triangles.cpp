@@ -2,16 +2,16 @@
 // Bytes a point and CG iteration, star7: direction 24 + 40 (sweep), image 40 + 32, update 56: 192 of the 280 that two
 // sweeps, a product and the vector work apart would move. A sum has one partial a group of lines, added by the tree: groups
 // are those of the kernel, whatever the threads.
-#include "echelon/sweep/struct_shared_triangles.hpp"
+#include "echelon/sweep/grid/struct_shared_triangles.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "echelon/base/reduction_tree.hpp"
 #include "echelon/base/threads.hpp"
-#include "echelon/krylov/reduction_tree.hpp"
-#include "echelon/schedule/trailing_groups.hpp"
+#include "echelon/schedule/grid/trailing_groups.hpp"
 
 namespace echelon {
 namespace {

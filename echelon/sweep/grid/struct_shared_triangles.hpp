@@ -5,11 +5,11 @@
 
 #include <memory>
 
-#include "echelon/schedule/line_groups.hpp"
-#include "echelon/sweep/shared_triangle_kernels.hpp"
+#include "echelon/schedule/grid/line_groups.hpp"
+#include "echelon/sweep/grid/shared_triangle_kernels.hpp"
+#include "echelon/sweep/grid/struct_sweep.hpp"
+#include "echelon/sweep/grid/struct_sweep_scratch.hpp"
 #include "echelon/sweep/shared_triangles.hpp"
-#include "echelon/sweep/struct_sweep.hpp"
-#include "echelon/sweep/struct_sweep_scratch.hpp"
 
 namespace echelon {
 

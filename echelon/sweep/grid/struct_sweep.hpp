@@ -9,8 +9,8 @@
 #include <span>
 
 #include "echelon/base/stored.hpp"
-#include "echelon/matrix/stencil.hpp"
-#include "echelon/schedule/line_groups.hpp"
+#include "echelon/schedule/grid/line_groups.hpp"
+#include "echelon/stencil/stencil.hpp"
 
 namespace echelon {
 

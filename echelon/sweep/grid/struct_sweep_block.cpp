@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Look-up of the block sweeps by their size; each size is compiled in a file of its own.
-#include "echelon/sweep/struct_sweep.hpp"
+#include "echelon/sweep/grid/struct_sweep.hpp"
 
 namespace echelon {
 

@@ -5,7 +5,7 @@
 // outside the grid are dropped before a line begins, entries are asked near a line's ends, and a line's last point, whose
 // loads could run over the end of an array, takes copies.
 #include "echelon/base/small_block_simd.inl"
-#include "echelon/sweep/struct_sweep.hpp"
+#include "echelon/sweep/grid/struct_sweep.hpp"
 
 #if defined(ECHELON_STRUCT_SWEEP_BLOCK_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ECHELON_STRUCT_SWEEP_BLOCK_INL

@@ -2,11 +2,11 @@
 // Sweeps of blocks for b = ECHELON_BLOCK, which the file that includes this one defines: a file a size, since each takes
 // long to compile.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/sweep/struct_sweep_block_size.inl"
+#define HWY_TARGET_INCLUDE "echelon/sweep/grid/struct_sweep_block_size.inl"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "echelon/sweep/struct_sweep_block.inl"
+#include "echelon/sweep/grid/struct_sweep_block.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweeps of a stencil point by point, as the formula has it, for every block size: the reference of the faster kernels.
 // Coefficients are stored as the vectors are. Bytes a point: 8 b² an entry, and D⁻¹.
-#include "echelon/factor/struct_factor_points.inl"
-#include "echelon/matrix/shapes.hpp"
-#include "echelon/sweep/struct_sweep.hpp"
+#include "echelon/factor/grid/struct_factor_points.inl"
+#include "echelon/stencil/shapes.hpp"
+#include "echelon/sweep/grid/struct_sweep.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/sweep/struct_sweep_points.cpp"
+#define HWY_TARGET_INCLUDE "echelon/sweep/grid/struct_sweep_points.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

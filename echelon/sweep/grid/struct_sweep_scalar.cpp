@@ -5,7 +5,7 @@
 // scaled), 16 for r and x. Reads are safe: entries whose line lies outside the grid are dropped before a line begins, and
 // points near the ends of a line are done one by one.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/sweep/struct_sweep_scalar.cpp"
+#define HWY_TARGET_INCLUDE "echelon/sweep/grid/struct_sweep_scalar.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -14,7 +14,7 @@
 
 #include "echelon/base/fma.hpp"
 #include "echelon/base/simd.inl"
-#include "echelon/sweep/struct_sweep.hpp"
+#include "echelon/sweep/grid/struct_sweep.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {

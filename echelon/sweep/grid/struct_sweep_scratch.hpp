@@ -9,7 +9,7 @@
 
 #include "echelon/base/array.hpp"
 #include "echelon/base/lent_scratch.hpp"
-#include "echelon/schedule/line_groups.hpp"
+#include "echelon/schedule/grid/line_groups.hpp"
 
 namespace echelon {
 

@@ -2,8 +2,8 @@
 // What the blocks of a sweep share besides values: the ticket's end and the watchdog.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
-#include "echelon/sweep/wavefront_sweep_view.hpp"
+#include "echelon/base/cuda/cuda_async.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_view.hpp"
 
 namespace echelon::device {
 

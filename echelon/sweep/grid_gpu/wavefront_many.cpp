@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/wavefront_many.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_many.hpp"
 
 #include <algorithm>
 #include <bit>
 
-#include "echelon/base/cuda_backend.hpp"
+#include "echelon/base/cuda/cuda_backend.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
 

@@ -5,8 +5,8 @@
 // words for it, and a border's lane asks for K.
 #pragma once
 
-#include "echelon/sweep/wavefront_many_view.hpp"
-#include "echelon/sweep/wavefront_sweep_serve.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_many_view.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_serve.cuh"
 
 namespace echelon::device {
 

@@ -6,8 +6,8 @@
 
 #include <span>
 
-#include "echelon/sweep/wavefront_many_view.hpp"
-#include "echelon/sweep/wavefront_sweep.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_many_view.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/wavefront_many_launch.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_many_launch.cuh"
 
 namespace echelon::device {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/wavefront_many_view.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_many_view.hpp"
 
 namespace echelon {
 const WavefrontManyBackend* wavefront_many_backend() { return nullptr; }

@@ -2,9 +2,9 @@
 // The kernel that sweeps K vectors, a tile a block, and its launch; translation units choose what is compiled.
 #pragma once
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/sweep/wavefront_many.cuh"
-#include "echelon/sweep/wavefront_many_lines.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_many.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_many_lines.cuh"
 
 namespace echelon::device {
 

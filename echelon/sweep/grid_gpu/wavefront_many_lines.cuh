@@ -4,8 +4,8 @@
 // first level to the last; a coefficient is read once for its K products.
 #pragma once
 
-#include "echelon/sweep/wavefront_many_view.hpp"
-#include "echelon/sweep/wavefront_sweep_places.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_many_view.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_places.cuh"
 
 namespace echelon::device {
 

@@ -4,7 +4,7 @@
 // level of the history their planes, and a run of border words theirs: what lanes do side by side stays side by side.
 #pragma once
 
-#include "echelon/sweep/wavefront_sweep_view.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_view.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/wavefront_plan.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "echelon/matrix/shapes.hpp"
+#include "echelon/stencil/shapes.hpp"
 
 namespace echelon {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "echelon/matrix/stencil.hpp"
-#include "echelon/schedule/tiles.hpp"
+#include "echelon/stencil/stencil.hpp"
+#include "echelon/stencil/tiles.hpp"
 
 namespace echelon {
 

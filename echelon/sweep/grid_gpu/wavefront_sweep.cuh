@@ -9,8 +9,8 @@
 // the last step that reads it is done. A word carries its launch's epoch, so no stale value is taken for a new one.
 #pragma once
 
-#include "echelon/sweep/wavefront_sweep_lines.cuh"
-#include "echelon/sweep/wavefront_sweep_serve.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_lines.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_serve.cuh"
 
 namespace echelon::device {
 

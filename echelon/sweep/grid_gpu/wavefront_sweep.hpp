@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exact triangular sweeps on a GPU for a matrix in tile order (matrix/tile_order.hpp), whose runs hold L, D⁻¹ and U:
+// Exact triangular sweeps on a GPU for a matrix in tile order (stencil/tile_order.hpp), whose runs hold L, D⁻¹ and U:
 //   lower: x = L⁻¹ r (unit diagonal)          upper: x = U⁻¹ r with D⁻¹ stored
 // in the order of the sequential sweep, so the bits are the host's. Vectors are in the matrix's order and of type V;
 // coefficients may be stored shorter. An order of another kind (skewed, user) is swept by the plain kernel. No analysis: all
@@ -10,8 +10,8 @@
 #include <string>
 
 #include "echelon/base/stored.hpp"
-#include "echelon/matrix/tile_order.hpp"
-#include "echelon/sweep/wavefront_sweep_view.hpp"
+#include "echelon/stencil/tile_order.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_view.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/wavefront_sweep_launch.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_launch.cuh"
 
 namespace echelon::device {
 template void launch_block_sweep<3>(const WavefrontSweepView&, int, Stored);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The records of runs, the plain kernel, and the way from run-time numbers to compiled kernels.
-#include "echelon/sweep/wavefront_sweep_launch.cuh"
-#include "echelon/sweep/wavefront_sweep_plain.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_launch.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_plain.cuh"
 
 namespace echelon {
 namespace {

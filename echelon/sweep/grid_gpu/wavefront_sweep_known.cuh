@@ -4,8 +4,8 @@
 // the fma's and the stores: coefficients are in registers by then.
 #pragma once
 
-#include "echelon/sweep/wavefront_sweep_known.hpp"
-#include "echelon/sweep/wavefront_sweep_serve.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_known.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_serve.cuh"
 
 namespace echelon::device {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "echelon/sweep/wavefront_sweep_view.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_view.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/wavefront_sweep_known_launch.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_known_launch.cuh"
 
 namespace echelon::device {
 template SweepKernel known_block_kernel<5>(const WavefrontSweepView&, int, Stored);

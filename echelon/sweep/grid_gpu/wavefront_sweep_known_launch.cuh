@@ -2,8 +2,8 @@
 // The kernel of a triangle that is known, if it is one. A translation unit for each block size.
 #pragma once
 
-#include "echelon/sweep/wavefront_sweep_known.cuh"
-#include "echelon/sweep/wavefront_sweep_launch.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_known.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_launch.cuh"
 
 namespace echelon::device {
 

@@ -4,8 +4,8 @@
 
 #include <type_traits>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/sweep/wavefront_sweep.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep.cuh"
 
 namespace echelon::device {
 

@@ -3,7 +3,7 @@
 // in the order of the sequential sweep. A lane keeps its lines (and its row of the block) from the first level to the last.
 #pragma once
 
-#include "echelon/sweep/wavefront_sweep_places.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_places.cuh"
 
 namespace echelon::device {
 

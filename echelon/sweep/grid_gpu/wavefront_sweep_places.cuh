@@ -3,7 +3,7 @@
 // computing lane keeps and what it waits for, and a lane's place on the border of the tile.
 #pragma once
 
-#include "echelon/sweep/wavefront_sweep_tile.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_tile.cuh"
 
 namespace echelon::device {
 

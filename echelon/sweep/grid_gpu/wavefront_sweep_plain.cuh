@@ -5,8 +5,8 @@
 // tile's levels by the block's barrier, others' by their counter, which is stored after a fence.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
-#include "echelon/sweep/sweep_state.cuh"
+#include "echelon/base/cuda/cuda_async.cuh"
+#include "echelon/sweep/grid_gpu/sweep_state.cuh"
 
 namespace echelon::device {
 

@@ -4,7 +4,7 @@
 // level of the history is overwritten only after the last step that reads it.
 #pragma once
 
-#include "echelon/sweep/wavefront_sweep_places.cuh"
+#include "echelon/sweep/grid_gpu/wavefront_sweep_places.cuh"
 
 namespace echelon::device {
 

@@ -3,8 +3,8 @@
 // in the direction of the sweep.
 #pragma once
 
-#include "echelon/base/warp_barrier.cuh"
-#include "echelon/sweep/sweep_state.cuh"
+#include "echelon/base/cuda/warp_barrier.cuh"
+#include "echelon/sweep/grid_gpu/sweep_state.cuh"
 
 namespace echelon::device {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the GPU's sweep kernels are given: one triangle of a matrix in tile order (matrix/tile_order.hpp), vectors in tile
+// What the GPU's sweep kernels are given: one triangle of a matrix in tile order (stencil/tile_order.hpp), vectors in tile
 // order, and the plan of a block (wavefront_plan.hpp). Pointers are the device's.
 #pragma once
 
 #include <cstdint>
 
 #include "echelon/base/stored.hpp"
-#include "echelon/matrix/layout_view.hpp"
-#include "echelon/sweep/wavefront_plan.hpp"
+#include "echelon/stencil/layout_view.hpp"
+#include "echelon/sweep/grid_gpu/wavefront_plan.hpp"
 
 namespace echelon {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/cluster_iterations.hpp"
+#include "echelon/sweep/iterated/cluster_iterations.hpp"
 
 #include <algorithm>
 #include <bit>
 
-#include "echelon/sweep/iteration_upload.hpp"
+#include "echelon/sweep/iterated/iteration_upload.hpp"
 
 namespace echelon {
 namespace {

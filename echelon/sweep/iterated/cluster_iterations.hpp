@@ -6,9 +6,9 @@
 
 #include <span>
 
-#include "echelon/sweep/cluster_tables.hpp"
-#include "echelon/sweep/iterated_triangles.hpp"
-#include "echelon/sweep/stored_factors.hpp"
+#include "echelon/sweep/iterated/cluster_tables.hpp"
+#include "echelon/sweep/iterated/iterated_triangles.hpp"
+#include "echelon/sweep/iterated/stored_factors.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/cluster_tables.hpp"
+#include "echelon/sweep/iterated/cluster_tables.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -5,8 +5,8 @@
 // are packed anew when they change. cluster_layout says what shared memory a CTA needs.
 #pragma once
 
-#include "echelon/factor/triangle_view.hpp"
-#include "echelon/sweep/device_iteration_view.hpp"
+#include "echelon/factor/rows/triangle_view.hpp"
+#include "echelon/sweep/iterated/device_iteration_view.hpp"
 
 namespace echelon {
 

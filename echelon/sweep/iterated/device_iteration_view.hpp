@@ -4,7 +4,7 @@
 // triangles in one launch of one cluster (cluster_tables.hpp makes its arrays).
 #pragma once
 
-#include "echelon/sweep/iterated_row.inl"
+#include "echelon/sweep/iterated/iterated_row.inl"
 
 namespace echelon {
 

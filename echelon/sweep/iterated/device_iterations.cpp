@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/device_iterations.hpp"
+#include "echelon/sweep/iterated/device_iterations.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "echelon/factor/triangle_measures.hpp"
-#include "echelon/report/timer.hpp"
-#include "echelon/sweep/iteration_guard.hpp"
-#include "echelon/sweep/iteration_upload.hpp"
+#include "echelon/base/timer.hpp"
+#include "echelon/factor/rows/triangle_measures.hpp"
+#include "echelon/sweep/iterated/iteration_guard.hpp"
+#include "echelon/sweep/iterated/iteration_upload.hpp"
 
 namespace echelon {
 namespace {

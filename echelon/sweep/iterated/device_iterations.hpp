@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "echelon/sweep/cluster_iterations.hpp"
-#include "echelon/sweep/launched_iterations.hpp"
-#include "echelon/sweep/trisolve_costs.hpp"
+#include "echelon/sweep/iterated/cluster_iterations.hpp"
+#include "echelon/sweep/iterated/launched_iterations.hpp"
+#include "echelon/sweep/iterated/trisolve_costs.hpp"
 
 namespace echelon {
 

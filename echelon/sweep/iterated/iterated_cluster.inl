@@ -7,7 +7,7 @@
 // shows all that was written, device memory included.
 #pragma once
 
-#include "echelon/sweep/iterated_threads.inl"
+#include "echelon/sweep/iterated/iterated_threads.inl"
 
 namespace echelon {
 

@@ -5,7 +5,7 @@
 // between barriers; load(cta, offset) and store(cta, offset, x) are of the thread's own CTA, get(cta, offset) of any.
 #pragma once
 
-#include "echelon/sweep/iterated_cluster.inl"
+#include "echelon/sweep/iterated/iterated_cluster.inl"
 
 namespace echelon {
 

@@ -3,8 +3,8 @@
 // worker.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
-#include "echelon/sweep/iterated_held_rows.inl"
+#include "echelon/base/cuda/cuda_async.cuh"
+#include "echelon/sweep/iterated/iterated_held_rows.inl"
 
 namespace echelon::device {
 

@@ -8,7 +8,7 @@
 // Bytes a row: those of the exact sweep, 8 b more to read, and 8 b² for D in the non-compact form.
 #pragma once
 
-#include "echelon/sweep/row.inl"
+#include "echelon/sweep/rows/row.inl"
 
 namespace echelon {
 

@@ -3,7 +3,7 @@
 // b = 1 … 4 are specialised, others run a generic kernel; the results are the same bits.
 #pragma once
 
-#include "echelon/sweep/iterated_row.inl"
+#include "echelon/sweep/iterated/iterated_row.inl"
 
 namespace echelon {
 

@@ -3,8 +3,8 @@
 // may be above the portable eight, which the kernel must be told.
 #include <algorithm>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/sweep/iterated_machines.cuh"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/sweep/iterated/iterated_machines.cuh"
 
 namespace echelon {
 namespace device {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traversal of a range of rows by one thread, for every SIMD target. The mathematics is in iterated_row.inl.
-#include "echelon/sweep/iterated_sweep.hpp"
+#include "echelon/sweep/iterated/iterated_sweep.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/sweep/iterated_sweep_host.cpp"
+#define HWY_TARGET_INCLUDE "echelon/sweep/iterated/iterated_sweep_host.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

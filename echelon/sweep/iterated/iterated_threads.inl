@@ -6,7 +6,7 @@
 // row: those of the exact sweep, 8 b more, and 8 b² for D in the non-compact form.
 #pragma once
 
-#include "echelon/sweep/device_iteration_view.hpp"
+#include "echelon/sweep/iterated/device_iteration_view.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/iterated_triangle.hpp"
+#include "echelon/sweep/iterated/iterated_triangle.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 
 #include "echelon/base/threads.hpp"
 #include "echelon/base/work_watch.hpp"
-#include "echelon/factor/triangle_measures.hpp"
-#include "echelon/sweep/iteration_guard.hpp"
+#include "echelon/factor/rows/triangle_measures.hpp"
+#include "echelon/sweep/iterated/iteration_guard.hpp"
 
 namespace echelon {
 namespace {

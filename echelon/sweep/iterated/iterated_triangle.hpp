@@ -3,10 +3,10 @@
 // share the rows of every sweep; the bits do not depend on how many there are.
 #pragma once
 
-#include "echelon/factor/ruiz_scaling.hpp"
+#include "echelon/factor/rows/ruiz_scaling.hpp"
 #include "echelon/report/factor_report.hpp"
-#include "echelon/sweep/iterated_sweep.hpp"
-#include "echelon/sweep/trisolve_options.hpp"
+#include "echelon/sweep/iterated/iterated_sweep.hpp"
+#include "echelon/sweep/iterated/trisolve_options.hpp"
 
 namespace echelon {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/iterated_triangles.hpp"
+#include "echelon/sweep/iterated/iterated_triangles.hpp"
 
 #include <fmt/format.h>
 
-#include "echelon/report/timer.hpp"
+#include "echelon/base/timer.hpp"
 
 namespace echelon {
 

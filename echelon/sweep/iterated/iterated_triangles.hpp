@@ -4,7 +4,7 @@
 #pragma once
 
 #include "echelon/base/lent_scratch.hpp"
-#include "echelon/sweep/iterated_triangle.hpp"
+#include "echelon/sweep/iterated/iterated_triangle.hpp"
 
 namespace echelon {
 

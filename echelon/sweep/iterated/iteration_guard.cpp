@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/iteration_guard.hpp"
+#include "echelon/sweep/iterated/iteration_guard.hpp"
 
 #include <fmt/format.h>
 

@@ -4,9 +4,9 @@
 // 0, as for factors of M-matrices. Where it says no, G is applied to random signs: not a proof, but cancellation counts.
 #pragma once
 
-#include "echelon/factor/triangle_view.hpp"
+#include "echelon/factor/rows/triangle_view.hpp"
 #include "echelon/report/factor_report.hpp"
-#include "echelon/sweep/trisolve_options.hpp"
+#include "echelon/sweep/iterated/trisolve_options.hpp"
 
 namespace echelon {
 

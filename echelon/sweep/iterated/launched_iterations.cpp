@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/launched_iterations.hpp"
+#include "echelon/sweep/iterated/launched_iterations.hpp"
 
-#include "echelon/sweep/iteration_upload.hpp"
+#include "echelon/sweep/iterated/iteration_upload.hpp"
 
 namespace echelon {
 

@@ -3,9 +3,9 @@
 // scaled.
 #pragma once
 
-#include "echelon/sweep/device_iteration_view.hpp"
-#include "echelon/sweep/iterated_triangles.hpp"
-#include "echelon/sweep/stored_factors.hpp"
+#include "echelon/sweep/iterated/device_iteration_view.hpp"
+#include "echelon/sweep/iterated/iterated_triangles.hpp"
+#include "echelon/sweep/iterated/stored_factors.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/trisolve_costs.hpp"
+#include "echelon/sweep/iterated/trisolve_costs.hpp"
 
 #include <algorithm>
 

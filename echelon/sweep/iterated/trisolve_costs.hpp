@@ -4,7 +4,7 @@
 // CTAs read. For `auto` and for the choice between the two forms of an iteration; never for a report of speed.
 #pragma once
 
-#include "echelon/sweep/device_iteration_view.hpp"
+#include "echelon/sweep/iterated/device_iteration_view.hpp"
 
 namespace echelon {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "echelon/report/factor_report.hpp"
-#include "echelon/sweep/trisolve_options.hpp"
+#include "echelon/sweep/iterated/trisolve_options.hpp"
 
 namespace echelon {
 

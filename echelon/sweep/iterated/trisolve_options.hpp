@@ -10,7 +10,7 @@ enum class Trisolve { exact, jacobi, neumann, automatic };
 /// y ← y + ω D⁻¹(b − T y), or y ← (1 − ω) y + ω D⁻¹(b − (T − D) y): the same but for rounding. After as many undamped
 /// compact sweeps as there are levels the bits are those of the exact sweep.
 enum class JacobiForm { noncompact, compact };
-/// Which factors are equilibrated (factor/ruiz_scaling.hpp) before they are iterated with.
+/// Which factors are equilibrated (factor/rows/ruiz_scaling.hpp) before they are iterated with.
 enum class FactorScaling { none, lower, upper, both };
 
 struct TrisolveOptions {

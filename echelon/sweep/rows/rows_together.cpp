@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/rows_together.hpp"
+#include "echelon/sweep/rows/rows_together.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "echelon/factor/triangles.hpp"
+#include "echelon/factor/rows/triangles.hpp"
 
 namespace echelon {
 

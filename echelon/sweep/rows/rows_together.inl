@@ -6,7 +6,7 @@
 // U.
 #pragma once
 
-#include "echelon/sweep/row.inl"
+#include "echelon/sweep/rows/row.inl"
 
 namespace echelon {
 

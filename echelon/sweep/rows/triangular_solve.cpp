@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/triangular_solve.hpp"
+#include "echelon/sweep/rows/triangular_solve.hpp"
 
 #include <fmt/format.h>
 
-#include "echelon/sweep/rows_together.hpp"
+#include "echelon/sweep/rows/rows_together.hpp"
 
 namespace echelon {
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "echelon/factor/triangles.hpp"
-#include "echelon/schedule/run_plan.hpp"
-#include "echelon/sweep/triangular_sweep.hpp"
+#include "echelon/factor/rows/triangles.hpp"
+#include "echelon/schedule/rows/run_plan.hpp"
+#include "echelon/sweep/rows/triangular_sweep.hpp"
 
 namespace echelon {
 

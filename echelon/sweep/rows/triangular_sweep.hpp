@@ -3,7 +3,7 @@
 // b = 1 … 8 are specialised, others run a generic kernel; the results are the same bits.
 #pragma once
 
-#include "echelon/sweep/rows_together.inl"
+#include "echelon/sweep/rows/rows_together.inl"
 
 namespace echelon {
 

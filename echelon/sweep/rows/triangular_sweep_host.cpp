@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traversal of a range of rows by one thread, for every SIMD target. The mathematics is in row.inl and rows_together.inl.
-#include "echelon/sweep/triangular_sweep.hpp"
+#include "echelon/sweep/rows/triangular_sweep.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "echelon/sweep/triangular_sweep_host.cpp"
+#define HWY_TARGET_INCLUDE "echelon/sweep/rows/triangular_sweep_host.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

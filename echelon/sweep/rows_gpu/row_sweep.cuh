@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact triangular sweeps of a block CSR factorization, without levels or barriers:
-//   L: x_i = r_i − Σ_j L_ij x_j          U: x_i = D_i⁻¹ (r_i − Σ_j U_ij x_j)          the fma chains of sweep/row.inl.
+//   L: x_i = r_i − Σ_j L_ij x_j          U: x_i = D_i⁻¹ (r_i − Σ_j U_ij x_j)          the fma chains of sweep/rows/row.inl.
 // A group of E·b lanes takes a row: lane (e, r) loads row r of the block of the e-th entry at once and waits for x_j[r]
 // alone; the sum goes from entry to entry of the chain as far as its x have come. Rows of a warp advance side by side, so
 // one may wait for another. K vectors go together, each with its own chain of sums, so each has the bits of a sweep alone.
 // Bytes a row: 8 b² + 4 an entry and 16 b K for its x_j, 24 b K and 16 for the row, 8 b² for D⁻¹ in U.
 #pragma once
 
-#include "echelon/base/cuda_async.cuh"
+#include "echelon/base/cuda/cuda_async.cuh"
 #include "echelon/base/small_block.hpp"
-#include "echelon/sweep/row_sweep_view.hpp"
+#include "echelon/sweep/rows_gpu/row_sweep_view.hpp"
 
 namespace echelon::device {
 

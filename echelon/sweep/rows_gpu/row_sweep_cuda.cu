@@ -2,10 +2,10 @@
 // The way from a view's numbers to compiled sweeps, and how many blocks of threads a device holds of each.
 #include <algorithm>
 
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/base/shared_limit.cuh"
-#include "echelon/sweep/row_sweep.cuh"
-#include "echelon/sweep/row_sweep_one_block.hpp"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/base/cuda/shared_limit.cuh"
+#include "echelon/sweep/rows_gpu/row_sweep.cuh"
+#include "echelon/sweep/rows_gpu/row_sweep_one_block.hpp"
 
 namespace echelon {
 namespace {

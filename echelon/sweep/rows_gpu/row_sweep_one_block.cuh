@@ -3,13 +3,13 @@
 // in its shared memory, through which a value takes a third of its way through the second-level cache. A thread has a scalar
 // row. A warp takes the next rows by depth, as many as its part of the memory has room for, copies their entries there, and
 // then its lanes go on side by side, each as far as the x it waits for have come; rows of a warp may wait for one another.
-// Sums are the fma chains of sweep/row.inl. Bytes as in row_sweep.cuh, without those of the x_j.
+// Sums are the fma chains of sweep/rows/row.inl. Bytes as in row_sweep.cuh, without those of the x_j.
 #pragma once
 
-#include "echelon/base/absent_value.cuh"
-#include "echelon/base/cuda_copies.cuh"
-#include "echelon/sweep/one_block_plan.hpp"
-#include "echelon/sweep/row_sweep.cuh"
+#include "echelon/base/cuda/absent_value.cuh"
+#include "echelon/base/cuda/cuda_copies.cuh"
+#include "echelon/sweep/rows_gpu/one_block_plan.hpp"
+#include "echelon/sweep/rows_gpu/row_sweep.cuh"
 
 namespace echelon::device {
 

@@ -2,7 +2,7 @@
 // Sweeps by one block of threads (row_sweep_one_block.cuh), for row_sweep_cuda.cu.
 #pragma once
 
-#include "echelon/sweep/row_sweep_view.hpp"
+#include "echelon/sweep/rows_gpu/row_sweep_view.hpp"
 
 namespace echelon {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/base/cuda_check.cuh"
-#include "echelon/base/shared_limit.cuh"
-#include "echelon/sweep/row_sweep_one_block.cuh"
-#include "echelon/sweep/row_sweep_one_block.hpp"
+#include "echelon/base/cuda/cuda_check.cuh"
+#include "echelon/base/cuda/shared_limit.cuh"
+#include "echelon/sweep/rows_gpu/row_sweep_one_block.cuh"
+#include "echelon/sweep/rows_gpu/row_sweep_one_block.hpp"
 
 namespace echelon {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "echelon/sweep/one_block_plan.hpp"
+#include "echelon/sweep/rows_gpu/one_block_plan.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/row_sweeps.hpp"
+#include "echelon/sweep/rows_gpu/row_sweeps.hpp"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "echelon/base/array.hpp"
-#include "echelon/factor/device_triangles.hpp"
-#include "echelon/sweep/row_sweep_view.hpp"
+#include "echelon/factor/rows_gpu/device_triangles.hpp"
+#include "echelon/sweep/rows_gpu/row_sweep_view.hpp"
 
 namespace echelon {
 
