@@ -5,6 +5,7 @@
 
 #include "bench/cusparse/triangular_solves.hpp"
 #include "echelon/matrix/operator.hpp"
+#include "echelon/precond/preconditioner.hpp"
 
 namespace echelon::bench {
 

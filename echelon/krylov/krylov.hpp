@@ -16,6 +16,7 @@
 #include "echelon/base/work_watch.hpp"
 #include "echelon/comm/communicator.hpp"
 #include "echelon/matrix/operator.hpp"
+#include "echelon/precond/preconditioner.hpp"
 #include "echelon/report/report.hpp"
 
 namespace echelon {

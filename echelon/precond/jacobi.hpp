@@ -4,8 +4,8 @@
 #pragma once
 
 #include "echelon/matrix/grid/struct_matrix.hpp"
-#include "echelon/matrix/operator.hpp"
 #include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/precond/preconditioner.hpp"
 
 namespace echelon {
 

@@ -14,6 +14,7 @@
 #include "echelon/matrix/row_source.hpp"
 #include "echelon/matrix/rows/block_csr.hpp"
 #include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/precond/preconditioner.hpp"
 
 namespace echelon {
 

@@ -9,7 +9,7 @@
 
 #include "echelon/base/lent_scratch.hpp"
 #include "echelon/factor/rows/ruiz_scaling.hpp"
-#include "echelon/matrix/operator.hpp"
+#include "echelon/precond/preconditioner.hpp"
 #include "echelon/report/factor_report.hpp"
 
 namespace echelon {

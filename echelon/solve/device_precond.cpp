@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "echelon/factor/grid_checks.hpp"
 #include "echelon/precond/ilu/ilu_impl.hpp"
-#include "echelon/precond/ilu/struct_ilu_checks.hpp"
 #include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
 #include "echelon/precond/ilu_gpu/device_factored_ilu.hpp"
 #include "echelon/precond/ilu_gpu/device_ilu.hpp"

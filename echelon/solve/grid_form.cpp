@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
-#include "echelon/stencil/stencil_fill.hpp"
+#include "echelon/solve/graph_fill.hpp"
 
 namespace echelon {
 

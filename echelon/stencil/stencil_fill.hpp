@@ -12,8 +12,5 @@ namespace echelon {
 Stencil grown(const Stencil& stencil, int fill);
 /// Whether it would not.
 bool can_grow(const Stencil& stencil, int fill);
-/// Whether the graph's ILU(fill) on this grid has just the grown stencil's pattern, near boundaries too: star5 and star7 up
-/// to fill 2, box27 for fill 0 only. Above fill 2 it is not looked into, and the answer is no.
-bool fill_is_the_graphs(const Grid& grid, const Stencil& stencil, int fill);
 
 }  // namespace echelon

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "echelon/factor/trisolve_options.hpp"
 #include "echelon/matrix/rows/block_csr.hpp"
-#include "echelon/sweep/iterated/trisolve_options.hpp"
 
 namespace echelon::reference {
 

@@ -7,7 +7,7 @@
 #include "echelon/base/cuda/cuda_check.cuh"
 #include "echelon/base/cuda/prefix_sums.cuh"
 #include "echelon/factor/fixed_point/kth_largest.hpp"
-#include "echelon/factor/grid_gpu/wavefront_factor_tile.cuh"
+#include "echelon/factor/blocks_gpu/attempt.cuh"
 
 namespace echelon {
 

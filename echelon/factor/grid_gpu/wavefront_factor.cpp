@@ -12,9 +12,9 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/timer.hpp"
 #include "echelon/factor/grid/struct_factor.hpp"
+#include "echelon/factor/grid_checks.hpp"
 #include "echelon/factor/grid_gpu/wavefront_factor_view.hpp"
 #include "echelon/factor/pivots/factor_bounds.hpp"
-#include "echelon/precond/ilu/struct_ilu_checks.hpp"
 
 namespace echelon {
 namespace {

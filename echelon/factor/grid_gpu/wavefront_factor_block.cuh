@@ -104,13 +104,7 @@ __device__ __noinline__ double judge_block(const WavefrontFactorView<T>& v, Pivo
   return work.change;
 }
 
-/// Cold: what is used instead of a bad scalar pivot, and the change that is. By value: an address would keep the caller's
-/// whole state in memory.
-template <class T>
-struct JudgedPivot {
-  T used;
-  double change;
-};
+/// Cold: what is used instead of a bad scalar pivot.
 template <class T>
 __device__ __noinline__ JudgedPivot<T> judge_pivot(const WavefrontFactorView<T>& v, PivotPlace place, T pivot, T scale,
                                                    bool row_nonfinite) {

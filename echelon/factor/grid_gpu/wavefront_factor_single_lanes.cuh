@@ -2,11 +2,11 @@
 // How the lanes of a warp hold the blocks of a team's lines, for b = 2 and 3: a value each, the lanes of a line side by
 // side, eight or three lines at once. A right factor is a column, which a lane reads whole; a left one a row, which comes by
 // shuffles. Tensor cores would leave three quarters of their 8×8 values unused. Products are chains of fma over ascending
-// k, as on the host; for the inverse every lane has the whole block (row_factor_invert.cuh).
+// k, as on the host; for the inverse every lane has the whole block (block_inverse.cuh).
 #pragma once
 
+#include "echelon/factor/blocks_gpu/block_inverse.cuh"
 #include "echelon/factor/grid_gpu/wavefront_factor_steps.cuh"
-#include "echelon/factor/rows_gpu/row_factor_invert.cuh"
 
 namespace echelon {
 

@@ -3,21 +3,13 @@
 // neighbour's D⁻¹, then all products with the neighbour's U; and how values come and go.
 #pragma once
 
-#include <utility>
-
+#include "echelon/factor/blocks_gpu/tensor_step.cuh"
 #include "echelon/factor/grid_gpu/wavefront_factor_block.cuh"
 #include "echelon/stencil/static_plan.hpp"
 
 namespace echelon {
 
 constexpr unsigned whole_warp = ~0u;
-
-/// Calls f(integral constant) for 0 … N − 1.
-template <int N, class F>
-__device__ __forceinline__ void unrolled(const F& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }
-  (std::make_integer_sequence<int, N>{});
-}
 
 /// Which neighbour's block is the right factor, and what it is for: an entry of the row, or −1: the lower entry itself.
 struct TeamStep {
@@ -54,13 +46,6 @@ constexpr auto make_team_steps() {
 
 template <class Static>
 __device__ constexpr auto team_steps = make_team_steps<Static>();
-
-/// w ← w + a b for four k
-__device__ __forceinline__ void multiply(double a, double b, double (&w)[2]) {
-  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-      : "+d"(w[0]), "+d"(w[1])
-      : "d"(a), "d"(b));
-}
 
 /// n columns further on: one instruction.
 template <class T>

@@ -1,79 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the factorization's kernels share: taking a tile, the three warps that serve the others (one polls for neighbours'
-// levels and gives up after `patience`, one publishes the tile's own and has A fetched ahead, one reads the tables), finding
-// a neighbour's values from the records kept in shared memory, and the log of bad pivots.
+// levels and gives up after `patience`, one publishes the tile's own and has A fetched ahead, one reads the tables), and
+// finding a neighbour's values from the records kept in shared memory.
 //
 // Memory order: values are written and read as ordinary memory. A level's writes come before the barrier at its end, that
 // before the publisher's release; a poller's acquire comes before the barrier at the beginning of the level that needs it.
 #pragma once
 
 #include "echelon/base/cuda/cuda_async.cuh"
+#include "echelon/factor/blocks_gpu/attempt.cuh"
 #include "echelon/factor/grid_gpu/wavefront_factor_view.hpp"
-#include "echelon/factor/pivots/pivot_repair.hpp"
 
 namespace echelon {
 
-constexpr int spins_between_looks = 1024;
 constexpr int levels_fetched_ahead = 6;
 /// Warps that poll, publish and read the tables.
 constexpr int serving_warps = 3;
 constexpr int no_level = 2147483647;
 
-__device__ __forceinline__ unsigned load_acquire(const unsigned* p) {
-  unsigned x;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(p) : "memory");
-  return x;
-}
-__device__ __forceinline__ unsigned load_relaxed(const unsigned* p) {
-  unsigned x;
-  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(p) : "memory");
-  return x;
-}
-__device__ __forceinline__ void store_release(unsigned* p, unsigned x) {
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(x) : "memory");
-}
 __device__ __forceinline__ void named_barrier(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
-/// Largest of sizes ≥ 0.
-__device__ __forceinline__ void raise(unsigned long long* largest, double size) {
-  atomicMax(largest, static_cast<unsigned long long>(__double_as_longlong(size)));
-}
-
-/// The largest of the warp's sizes ≥ 0.
-__device__ __forceinline__ void raise_by_warp(unsigned long long* to, double size) {
-#pragma unroll
-  for (int half = 16; half > 0; half /= 2) {
-    const double other = __shfl_xor_sync(~0u, size, half);
-    size = other > size ? other : size;
-  }
-  if (threadIdx.x % 32 == 0 && size > 0) raise(to, size);
-}
-
-/// Bad pivots of all blocks of threads; few are kept, so most find out without the lock that they are not among the first.
-struct DevicePivotLog {
-  FactorStatus* status;
-  __device__ void add(std::int64_t position, const PivotNote& note) const {
-    PivotNotes& notes = status->notes;
-    atomicAdd(reinterpret_cast<unsigned long long*>(&notes.count), 1ull);
-    const volatile PivotNotes& seen = notes;
-    const bool new_kind = (note.kind == PivotNote::Kind::nonfinite_input && !seen.nonfinite_input) ||
-                          (note.kind == PivotNote::Kind::overflow && !seen.nonfinite);
-    // Zero until as many are kept; then it only becomes less. `used` is raised before the place is written.
-    const std::int64_t last = seen.positions[PivotNotes::kept - 1];
-    if (!new_kind && last > 0 && position > last) return;
-    for (bool done = false; !done;) {
-      if (atomicCAS(&status->lock, 0u, 1u) != 0) continue;
-      __threadfence();
-      notes.note_kind(note.kind);
-      notes.keep(position, note);
-      __threadfence();
-      atomicExch(&status->lock, 0u);
-      done = true;
-    }
-  }
-};
-
 /// The tile that waits, and for which of its levels.
 struct Waiting {
   int tile, level;

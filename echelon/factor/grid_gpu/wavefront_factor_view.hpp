@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
+#include "echelon/factor/blocks_gpu/factor_status.hpp"
 #include "echelon/factor/grid_gpu/entry_lists.hpp"
 #include "echelon/factor/grid_gpu/wavefront_factor.hpp"
-#include "echelon/factor/pivots/pivot_notes.hpp"
 #include "echelon/factor/pivots/pivot_rules.hpp"
 #include "echelon/stencil/layout_view.hpp"
 
@@ -31,17 +31,6 @@ struct FactorRecord {
 /// One product L_m U_u of a target.
 struct FactorPair {
   std::int32_t lower, upper;
-};
-
-/// Written by the kernels of one attempt, cleared before it. Sizes ≥ 0 are kept as bit patterns, whose order is theirs.
-struct FactorStatus {
-  unsigned ticket, lock;
-  int stuck_tile, stuck_level;  // the tile that waited in vain, plus one; 0 when none did
-  unsigned long long norm, change, lower, upper, inverse;
-  unsigned not_bounded;  // a factor is not finite, or the kernel keeps no bounds
-  double zero_row_scale;
-  alignas(16) double zeros[8];  // what is read of points that are not there
-  PivotNotes notes;
 };
 
 /// Neighbouring lines of one ẑ that a warp runs together. Team z·in_plane + ⌊ŷ / lines⌋ has all of them that are in the

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "echelon/base/ordinal.hpp"
-#include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/factor/ilu_options.hpp"
 #include "echelon/report/factor_report.hpp"
 
 namespace echelon {

@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "echelon/factor/grid_gpu/wavefront_factor_view.hpp"
+#include "echelon/factor/blocks_gpu/factor_status.hpp"
 
 namespace echelon {
 

@@ -7,21 +7,9 @@
 #include <cstdint>
 #include <span>
 
-#include "echelon/factor/rows/triangles.hpp"
+#include "echelon/schedule/pattern.hpp"
 
 namespace echelon {
-
-struct PatternView {
-  std::int64_t rows = 0;
-  const std::int64_t* start = nullptr;  // rows + 1
-  const std::int32_t* column = nullptr;
-};
-
-struct Pattern {
-  Array<std::int64_t> start;
-  Array<std::int32_t> column;
-  PatternView view() const { return {start.size() - 1, start.data(), column.data()}; }
-};
 
 /// Rows without a diagonal entry.
 std::int64_t missing_diagonals(const PatternView& A);

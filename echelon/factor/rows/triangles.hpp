@@ -8,25 +8,9 @@
 #include <cstdint>
 
 #include "echelon/base/array.hpp"
+#include "echelon/schedule/pattern.hpp"
 
 namespace echelon {
-
-struct TrianglePattern {
-  std::int64_t rows = 0;
-  Array<std::int64_t> start;         // rows + 1, by sweep position
-  Array<std::int32_t> distance;      // |row − column| > 0, when not narrow
-  Array<std::uint16_t> distance_16;  // the same, when narrow
-  bool narrow = false;
-
-  std::int64_t entries() const { return rows > 0 ? start[rows] : 0; }
-  std::int64_t bytes() const { return start.bytes() + distance.bytes() + distance_16.bytes(); }
-};
-
-/// The distances in the width that is stored, as the loops of a kernel or of a scheduler want them.
-template <class Function>
-decltype(auto) with_distances(const TrianglePattern& triangle, Function&& function) {
-  return triangle.narrow ? function(triangle.distance_16.data()) : function(triangle.distance.data());
-}
 
 template <class T>
 struct Triangles {

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "echelon/base/cuda/launch_behind.cuh"
+#include "echelon/factor/blocks_gpu/block_inverse.cuh"
 #include "echelon/factor/rows_gpu/row_factor_blocks.cuh"
-#include "echelon/factor/rows_gpu/row_factor_invert.cuh"
 
 namespace echelon {
 

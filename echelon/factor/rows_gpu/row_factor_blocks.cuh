@@ -6,7 +6,7 @@
 // themselves say whether they are there (row_factor_published.cuh).
 #pragma once
 
-#include "echelon/factor/grid_gpu/wavefront_factor_steps.cuh"
+#include "echelon/factor/blocks_gpu/tensor_step.cuh"
 #include "echelon/factor/rows_gpu/row_factor_judge.cuh"
 #include "echelon/factor/rows_gpu/row_factor_published.cuh"
 

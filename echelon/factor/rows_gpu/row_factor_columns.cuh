@@ -12,8 +12,8 @@
 #pragma once
 
 #include "echelon/base/cuda/launch_behind.cuh"
-#include "echelon/factor/grid_gpu/wavefront_factor_steps.cuh"
-#include "echelon/factor/rows_gpu/row_factor_invert.cuh"
+#include "echelon/factor/blocks_gpu/block_inverse.cuh"
+#include "echelon/factor/blocks_gpu/tensor_step.cuh"
 #include "echelon/factor/rows_gpu/row_factor_judge.cuh"
 #include "echelon/factor/rows_gpu/row_factor_published.cuh"
 

@@ -4,7 +4,7 @@
 // memory.
 #pragma once
 
-#include "echelon/factor/grid_gpu/wavefront_factor_block.cuh"
+#include "echelon/factor/blocks_gpu/attempt.cuh"
 #include "echelon/factor/rows_gpu/row_factor_view.hpp"
 
 namespace echelon {

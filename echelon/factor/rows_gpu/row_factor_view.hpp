@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "echelon/factor/grid_gpu/wavefront_factor_view.hpp"
+#include "echelon/base/row_sweep_state.hpp"
+#include "echelon/factor/blocks_gpu/factor_status.hpp"
 #include "echelon/factor/rows/ilu_numeric.hpp"
 #include "echelon/factor/rows_gpu/row_meets.hpp"
-#include "echelon/sweep/rows_gpu/row_sweep_view.hpp"
 
 namespace echelon {
 

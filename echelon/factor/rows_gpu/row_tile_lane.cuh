@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "echelon/base/small_block.hpp"
-#include "echelon/factor/grid_gpu/wavefront_factor_steps.cuh"
+#include "echelon/factor/blocks_gpu/tensor_step.cuh"
 
 namespace echelon {
 

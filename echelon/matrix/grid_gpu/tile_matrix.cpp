@@ -16,7 +16,7 @@
 #include "echelon/base/memory.hpp"
 #include "echelon/matrix/grid_gpu/tile_product.inl"
 #include "echelon/stencil/stencil_fill.hpp"
-#include "echelon/sweep/grid_gpu/wavefront_plan.hpp"
+#include "echelon/stencil/sweep_tile_shape.hpp"
 
 namespace echelon {
 namespace {

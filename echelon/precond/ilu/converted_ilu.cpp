@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "echelon/precond/ilu/converted_ilu.hpp"
 
-#include "echelon/precond/ilu/struct_ilu_checks.hpp"
+#include "echelon/factor/grid_checks.hpp"
 
 namespace echelon {
 namespace {

@@ -9,16 +9,9 @@
 
 namespace echelon {
 
-/// Throws Error(bad_argument) naming the option that is out of range.
-void check_options(const IluOptions& options);
-
-/// The same for all that factor block CSR on the host, and that A is such a matrix and square.
+/// Throws Error(bad_argument) for options out of range (factor/ilu_options.hpp), a matrix on another device or not square.
 template <class T>
 void check_matrix(const BlockCsr<T>& A, const IluOptions& options);
-
-/// What IC takes as symmetric: asymmetry at most this.
-template <class T>
-inline constexpr double symmetry_tolerance = sizeof(T) == 8 ? 1e-10 : 1e-5;
 
 /// Throws Error(symmetry) for what IC cannot take; `work` holds a number for every block row.
 template <class T>

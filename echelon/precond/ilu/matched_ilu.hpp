@@ -5,9 +5,9 @@
 #pragma once
 
 #include "echelon/base/lent_scratch.hpp"
-#include "echelon/matrix/operator.hpp"
 #include "echelon/matrix/rows/block_csr.hpp"
 #include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/precond/preconditioner.hpp"
 #include "echelon/schedule/orders/weighted_matching.hpp"
 
 namespace echelon {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "echelon/base/error.hpp"
-#include "echelon/matrix/operator.hpp"
+#include "echelon/precond/preconditioner.hpp"
 
 namespace echelon {
 namespace {

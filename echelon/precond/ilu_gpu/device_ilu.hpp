@@ -9,6 +9,7 @@
 #include "echelon/matrix/grid_gpu/tile_matrix.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/precond/preconditioner.hpp"
 
 namespace echelon {
 

@@ -17,23 +17,26 @@ constexpr double side = 500, left = 40, top = 64, margin = 24;
 
 }  // namespace
 
-SpyPlot spy_of_factors(const BlockCsr<double>& lower, const BlockCsr<double>& upper, std::string title) {
+SpyPlot spy_of(std::span<const SpyPattern> patterns, std::string title) {
   SpyPlot plot;
-  const std::int64_t n = upper.block_rows();
+  const std::int64_t n = patterns.empty() ? 0 : static_cast<std::int64_t>(patterns.front().row_start.size()) - 1;
+  std::int64_t entries = 0;
   plot.squares = static_cast<int>(std::min<std::int64_t>(n, most_squares));
   plot.share.assign(static_cast<std::size_t>(plot.squares) * static_cast<std::size_t>(plot.squares), 0.0);
   const auto square = [&](std::int64_t at) { return static_cast<std::size_t>(at * plot.squares / n); };
-  for (const auto* factor : {&lower, &upper}) {
+  for (const auto& [row_start, column] : patterns) {
     for (std::int64_t i = 0; i < n; ++i) {
-      for (auto p = factor->row_start()[i]; p < factor->row_start()[i + 1]; ++p) {
-        plot.share[square(i) * static_cast<std::size_t>(plot.squares) + square(factor->column()[p])] += 1;
+      const auto row = static_cast<std::size_t>(i);
+      for (auto p = row_start[row]; p < row_start[row + 1]; ++p) {
+        plot.share[square(i) * static_cast<std::size_t>(plot.squares) + square(column[static_cast<std::size_t>(p)])] += 1;
       }
     }
+    entries += static_cast<std::int64_t>(column.size());
   }
   const double wide = n > 0 ? static_cast<double>(n) / plot.squares : 1;
   for (double& value : plot.share) value = std::min(1.0, value / (wide * wide));
   plot.title = std::move(title);
-  plot.subtitle = fmt::format("{} rows, {} entries", n, lower.blocks() + upper.blocks());
+  plot.subtitle = fmt::format("{} rows, {} entries", n, entries);
   return plot;
 }
 

@@ -2,10 +2,10 @@
 // The pattern of a matrix drawn as SVG: the page is cut into at most 250 × 250 squares, each as dark as it is full.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
-
-#include "echelon/matrix/rows/block_csr.hpp"
 
 namespace echelon {
 
@@ -15,8 +15,14 @@ struct SpyPlot {
   std::vector<double> share;  // row by row: entries of a square over its places
 };
 
-/// L + U from the strict lower factor and the upper one with its diagonal.
-SpyPlot spy_of_factors(const BlockCsr<double>& lower, const BlockCsr<double>& upper, std::string title);
+/// A pattern by rows: where each begins, one more than there are rows, and its columns.
+struct SpyPattern {
+  std::span<const std::int64_t> row_start;
+  std::span<const std::int32_t> column;
+};
+
+/// Square patterns of equally many rows over each other, such as the strict lower factor and the upper one.
+SpyPlot spy_of(std::span<const SpyPattern> patterns, std::string title);
 std::string spy_svg(const SpyPlot& plot);
 
 }  // namespace echelon

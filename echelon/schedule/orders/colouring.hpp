@@ -7,8 +7,8 @@
 // Eliminated colour by colour, the levels of ILU(0) are the colours. The same for every thread count.
 #pragma once
 
-#include "echelon/factor/rows/symbolic.hpp"
-#include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/schedule/ordering.hpp"
+#include "echelon/schedule/pattern.hpp"
 
 namespace echelon {
 

@@ -3,7 +3,7 @@
 // On the pattern of A + Aᵀ. A. George and J. W. H. Liu, Computer Solution of Large Sparse Positive Definite Systems, 1981.
 #pragma once
 
-#include "echelon/factor/rows/symbolic.hpp"
+#include "echelon/schedule/pattern.hpp"
 
 namespace echelon {
 

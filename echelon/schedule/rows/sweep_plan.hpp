@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "echelon/factor/rows/triangles.hpp"
+#include "echelon/schedule/pattern.hpp"
 #include "echelon/schedule/sweep_schedule.hpp"
 
 namespace echelon {

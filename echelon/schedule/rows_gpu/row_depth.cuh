@@ -5,8 +5,8 @@
 // Bytes a row: 16, 4 an entry, 4 for each entry's depth and 4 written.
 #pragma once
 
+#include "echelon/base/cuda/row_watch.cuh"
 #include "echelon/schedule/rows_gpu/row_depth_view.hpp"
-#include "echelon/sweep/rows_gpu/row_sweep.cuh"
 
 namespace echelon::device {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/schedule/sweep_schedule.hpp"
 
 namespace echelon {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "echelon/stencil/stencil.hpp"
+#include "echelon/stencil/sweep_tile_shape.hpp"
 #include "echelon/stencil/tiles.hpp"
 
 namespace echelon {
@@ -38,9 +39,6 @@ struct TileReach {
   int dy, dz;
 };
 std::vector<TileReach> tile_reaches(const SweepTriangle& triangle, TileShape tile);
-
-/// Lines of a tile, as fast as measured for this stencil and block size.
-TileShape sweep_tile_shape(const Grid& grid, const Stencil& stencil, int dof);
 
 /// What may be tuned; 0 leaves it to the plan.
 struct SweepTuning {

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "echelon/factor/rows/ruiz_scaling.hpp"
+#include "echelon/factor/trisolve_options.hpp"
 #include "echelon/report/factor_report.hpp"
 #include "echelon/sweep/iterated/iterated_sweep.hpp"
-#include "echelon/sweep/iterated/trisolve_options.hpp"
 
 namespace echelon {
 

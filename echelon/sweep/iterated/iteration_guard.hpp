@@ -5,8 +5,8 @@
 #pragma once
 
 #include "echelon/factor/rows/triangle_view.hpp"
+#include "echelon/factor/trisolve_options.hpp"
 #include "echelon/report/factor_report.hpp"
-#include "echelon/sweep/iterated/trisolve_options.hpp"
 
 namespace echelon {
 

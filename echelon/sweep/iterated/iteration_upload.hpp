@@ -3,8 +3,8 @@
 #pragma once
 
 #include "echelon/base/array.hpp"
+#include "echelon/factor/trisolve_options.hpp"
 #include "echelon/sweep/iterated/device_iteration_view.hpp"
-#include "echelon/sweep/iterated/trisolve_options.hpp"
 
 namespace echelon {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "echelon/factor/trisolve_options.hpp"
 #include "echelon/report/factor_report.hpp"
-#include "echelon/sweep/iterated/trisolve_options.hpp"
 
 namespace echelon {
 

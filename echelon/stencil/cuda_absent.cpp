@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The GPU's tables of this folder in a build without CUDA: there are none.
 #include "echelon/stencil/tile_runs_view.hpp"
 
 namespace echelon {

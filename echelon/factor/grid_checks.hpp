@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a factorization of a structured matrix checks and says in the words of its grid. Private to precond/.
+// What a factorization of a structured matrix checks and says in the words of its grid.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,8 +9,9 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/ordinal.hpp"
+#include "echelon/factor/ilu_options.hpp"
 #include "echelon/matrix/grid/struct_matrix.hpp"
-#include "echelon/precond/ilu/ilu_impl.hpp"
+#include "echelon/report/factor_report.hpp"
 
 namespace echelon {
 

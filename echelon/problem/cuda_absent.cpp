@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The GPU's tables of this folder in a build without CUDA: there are none.
 #include "echelon/problem/assembly/assembly.hpp"
 #include "echelon/problem/cahn_hilliard_row.inl"
 #include "echelon/problem/euler_row.inl"
@@ -8,7 +9,6 @@
 #include "echelon/problem/variable_poisson_row.inl"
 
 namespace echelon::problems {
-
 template <class Recipe>
 const AssemblyKernels<Recipe>* assembly_kernels() {
   return nullptr;
@@ -29,5 +29,4 @@ template const SamplerKernels<KappaSampler<JumpCoefficient>, NoSpeed>* sampler_k
 template const SamplerKernels<GasSampler<WavedGas>, GasWaves>* sampler_kernels();
 template const SamplerKernels<ViscousSampler<WavedViscous>, ViscousSpeed>* sampler_kernels();
 template const SamplerKernels<PhaseSampler<WavedPhases>, NoSpeed>* sampler_kernels();
-
 }  // namespace echelon::problems

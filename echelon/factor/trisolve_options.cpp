@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/iterated/trisolve_options.hpp"
+#include "echelon/factor/trisolve_options.hpp"
 
 #include <fmt/format.h>
 
