@@ -348,7 +348,7 @@ Words without_mark(Words arguments) {
     throw Error(ErrorCode::bad_option, fmt::format("unexpected argument '{}' behind --: options stand before it", *option));
   Words in_order(mark + 1, arguments.end());
   arguments.erase(mark, arguments.end());
-  arguments.insert(arguments.begin() + (arguments.empty() ? 0 : 1), in_order.begin(), in_order.end());
+  arguments.insert(arguments.begin() + 1, in_order.begin(), in_order.end());  // behind the command
   return arguments;
 }
 
@@ -358,7 +358,11 @@ void refuse_unknown_command(const Words& arguments) {
                 fmt::format("a command is needed: {}; see echelon --help", fmt::join(commands, ", ")));
   }
   const auto& first = arguments.front();
-  if (first.empty() || first[0] == '-') return;
+  if (first == "-h" || first == "--help" || first == "--version") return;
+  if (first.starts_with('-')) {
+    throw Error(ErrorCode::bad_option,
+                fmt::format("a command is needed before {}: {}; see echelon --help", first, fmt::join(commands, ", ")));
+  }
   const auto sentence = check_word(first, commands, later_commands);
   if (!sentence.empty()) throw Error(ErrorCode::bad_option, "command: " + sentence);
 }
@@ -404,8 +408,9 @@ Options parse(std::vector<std::string> arguments) {
   for (auto* sub : {solve, check, bench, selftest, info}) sub->allow_extras();
 
   refuse_unknown_command(arguments);
-  arguments = without_mark(translate_petsc(arguments));
-  refuse_unknown_command(arguments);  // nothing may be left of it
+  // Where nothing is solved a name of PETSc's is as unknown as any other.
+  if (arguments.front() == "solve") arguments = translate_petsc(arguments);
+  arguments = without_mark(std::move(arguments));
   refuse_missing_values(arguments);
   for (const auto* sub : {solve, check, bench, selftest, info}) {
     if (sub->get_name() == arguments.front()) refuse_single_dashes(*sub, arguments);
