@@ -243,6 +243,8 @@ void StructIlu<T>::fill_report() {
   about.name = positive_ ? "ic" : "ilu";
   about.fill = options_.fill;
   about.block = dof_;
+  // The same points or lines that the sweeps take; scalar_struct_factor has another kernel where only D⁻¹ is written.
+  about.factor_kernel = about.kernel + (by_lines_ && dof_ == 1 && plan_.diagonal_only ? ", diagonal only" : "");
   about.schedule = lower_groups_.threads() > 1 ? "groups of lines" : "sequential";
   about.levels = lower_groups_.groups() * grid_.nz;
   about.fill_ratio = static_cast<double>(neighbours_inside(grid_, plan_.offsets)) /
