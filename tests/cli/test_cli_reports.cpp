@@ -62,7 +62,7 @@ TEST_F(Reports, SolveSaysWhichKernelFactored) {
   const std::pair<const char*, const char*> cases[] = {
       {"--grid 5 --pc ic", "lines, b=1, diagonal only"},
       {"--grid 5 --stencil box27 --pc ilu", "lines, b=1"},
-      {"--problem navier-stokes --grid 4 --pc ilu", "lines, b=5"},
+      {"--problem navierstokes --grid 4 --pc ilu", "lines, b=4"},
       {"--matrix A.mtx --pc ilu", "rows, b=1, 16-bit distances"},
       {"--matrix A.mtx --pc parilu", "fixed-point sweeps, b=1, 16-bit distances"},
       {"--matrix A.mtx --pc parilut", "rounds of fixed-point sweeps, b=1"},

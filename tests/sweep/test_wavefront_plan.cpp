@@ -89,8 +89,8 @@ WavefrontSweepView view_of(const SweepTriangle& t, TileShape tile, int dof, cons
 
 template <int B>
 bool is_known(const WavefrontSweepView& v) {
-  return any_known<B>([&]<const auto & Near, int TileY, int TileZ, int LinesAThread, int Groups>() {
-    using Known = KnownSweep<Near, B, TileY, TileZ, LinesAThread, Groups, double>;
+  return any_known<B>([&]<const auto & Near, KnownTuning tuning>() {
+    using Known = KnownSweep<Near, B, tuning, double>;
     EXPECT_TRUE(!Known::fits(v) || v.plan.threads == Known::threads) << v.plan.threads << " of " << Known::threads;
     return Known::fits(v);
   });

@@ -22,9 +22,18 @@ namespace echelon {
 
 constexpr int column_row_threads = 128;
 
-template <int B, int G, int S, int C>
+/// What a kernel is compiled for, besides the block size.
+struct ColumnTuning {
+  int lanes;        // of a row
+  int columns;      // that each of them has
+  int under_way;    // rows k at once
+  int blocks_held;  // of threads on a processor: registers are limited for them
+};
+
+template <int B, ColumnTuning tuning>
 class ColumnRow {
  public:
+  static constexpr int G = tuning.lanes, S = tuning.columns, C = tuning.under_way;
   static constexpr int rows_a_warp = 32 / G, steps = RowMeetsView::steps_a_word;
   static constexpr int most_entries = (G * S - 1) / B;
   static_assert(most_entries < G && RowHead::words <= G, "a lane has an entry's place in the patterns, and a word of heads");
@@ -365,11 +374,11 @@ class ColumnRow {
   double u_[C][S][B], w_[S][B], scale_ = 0, smallest_ = 0;
 };
 
-template <int B, int G, int S, int C, int Blocks>
-__global__ void __launch_bounds__(column_row_threads, Blocks)
+template <int B, ColumnTuning tuning>
+__global__ void __launch_bounds__(column_row_threads, tuning.blocks_held)
     column_row_factor_kernel(const __grid_constant__ RowFactorView v) {
-  using Row = ColumnRow<B, G, S, C>;
-  __shared__ typename Row::Room rooms[column_row_threads / G];
+  using Row = ColumnRow<B, tuning>;
+  __shared__ typename Row::Room rooms[column_row_threads / tuning.lanes];
   device::wait_for_previous();
   device::let_next_begin();
   Row row(v, rooms);

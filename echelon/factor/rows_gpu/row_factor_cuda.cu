@@ -69,37 +69,43 @@ Chosen chosen_met(const RowFactorView& v) {
 }
 
 /// Rows whose columns the lanes of a group have in registers.
-template <int B, int G, int S, int C, int Blocks, int... Others>
+template <int B, ColumnTuning tuning, ColumnTuning... longer>
 Chosen column_rows(int longest) {
-  using Row = ColumnRow<B, G, S, C>;
-  if constexpr (sizeof...(Others) > 0) {
-    if (longest > Row::most_entries) return column_rows<B, Others...>(longest);
+  using Row = ColumnRow<B, tuning>;
+  if constexpr (sizeof...(longer) > 0) {
+    if (longest > Row::most_entries) return column_rows<B, longer...>(longest);
   } else {
     static_assert(Row::most_entries == RowMeetsSize::longest_row(B), "rows whose meets are kept have a kernel");
   }
-  return {column_row_factor_kernel<B, G, S, C, Blocks>, "columns, b=", column_row_threads, Row::rows_a_warp};
+  return {column_row_factor_kernel<B, tuning>, "columns, b=", column_row_threads, Row::rows_a_warp};
 }
 
 /// What was fastest on an H200, more rows under way before more steps of each.
 Chosen column_rows(const RowFactorView& v) {
-  if (v.rows.A.block == 2) return column_rows<2, 16, 1, 2, 7, 32, 2, 2, 5>(v.longest);
-  return column_rows<3, 32, 1, 2, 6, 32, 3, 1, 4>(v.longest);
+  constexpr ColumnTuning short_of_two{.lanes = 16, .columns = 1, .under_way = 2, .blocks_held = 7};
+  constexpr ColumnTuning long_of_two{.lanes = 32, .columns = 2, .under_way = 2, .blocks_held = 5};
+  constexpr ColumnTuning short_of_three{.lanes = 32, .columns = 1, .under_way = 2, .blocks_held = 6};
+  constexpr ColumnTuning long_of_three{.lanes = 32, .columns = 3, .under_way = 1, .blocks_held = 4};
+  if (v.rows.A.block == 2) return column_rows<2, short_of_two, long_of_two>(v.longest);
+  return column_rows<3, short_of_three, long_of_three>(v.longest);
 }
 
-template <int B, int Rows, int M, int C, bool Dealt, int Blocks>
-Chosen tile_rows() {
-  return {tile_row_factor_kernel<B, Rows, M, C, Dealt, Blocks>, "tiles, b=", tile_row_threads, Rows};
+template <int B, TileTuning tuning>
+Chosen tile_rows_with() {
+  return {tile_row_factor_kernel<B, tuning>, "tiles, b=", tile_row_threads, tuning.rows_a_warp};
 }
 
 /// In short rows hardly anything but the diagonal is met, and three rows k are mostly all that there are. Elsewhere those
 /// that one waits for come one after the other, and more blocks of each are asked for.
-template <int B, bool Dealt>
+template <int B, bool is_dealt>
 Chosen tile_rows(const RowFactorView& v) {
-  const bool is_short = v.meets.stride == 8;
-  if constexpr (B > 4) return is_short ? tile_rows<B, 1, 0, 3, Dealt, 8>() : tile_rows<B, 1, 1, 2, Dealt, 8>();
-  if constexpr (B <= 4) {
-    return is_short ? tile_rows < B, Dealt ? 2 : 1, 0, 3, Dealt, 10 > () : tile_rows<B, 1, 4, 1, Dealt, 10>();
-  }
+  constexpr bool is_small = B <= 4;
+  constexpr int held = is_small ? 10 : 8;
+  constexpr TileTuning in_short_rows{
+      .rows_a_warp = is_small && is_dealt ? 2 : 1, .others = 0, .under_way = 3, .dealt = is_dealt, .blocks_held = held};
+  constexpr TileTuning in_long_rows{
+      .rows_a_warp = 1, .others = is_small ? 4 : 1, .under_way = is_small ? 1 : 2, .dealt = is_dealt, .blocks_held = held};
+  return v.meets.stride == 8 ? tile_rows_with<B, in_short_rows>() : tile_rows_with<B, in_long_rows>();
 }
 template <int B>
 Chosen tile_rows(const RowFactorView& v) {

@@ -22,11 +22,21 @@
 
 namespace echelon {
 
-/// Of each row k: D_k⁻¹, y_k, the block of U that meets the diagonal, and M others.
-template <int B, int Rows, int M, int C, bool Dealt>
-class TileRow : public TileRowFeed<B, Rows, Dealt> {
+/// What a kernel is compiled for, besides the block size.
+struct TileTuning {
+  int rows_a_warp = 1;  // two of blocks of up to four
+  int others = 0;       // of each row k that is under way: blocks of U beside the one that meets the diagonal
+  int under_way = 1;    // rows k at once
+  bool dealt = false;   // rows are dealt out beforehand
+  int blocks_held = 1;  // of threads on a processor: registers are limited for them
+};
+
+/// Of each of C rows k: D_k⁻¹, y_k, the block of U that meets the diagonal, and M others.
+template <int B, TileTuning tuning>
+class TileRow : public TileRowFeed<B, tuning.rows_a_warp, tuning.dealt> {
  public:
-  using Feed = TileRowFeed<B, Rows, Dealt>;
+  static constexpr int Rows = tuning.rows_a_warp, M = tuning.others, C = tuning.under_way;
+  using Feed = TileRowFeed<B, Rows, tuning.dealt>;
   using Lane = TileLane<B, Rows>;
   using Tile = typename Lane::Tile;
   using Feed::below, Feed::count, Feed::own, Feed::place, Feed::row, Feed::user;
@@ -387,12 +397,14 @@ class TileRow : public TileRowFeed<B, Rows, Dealt> {
   Tile D_, y_;
 };
 
-template <int B, int Rows, int M, int C, bool Dealt, int Blocks>
-__global__ void __launch_bounds__(tile_row_threads, Blocks) tile_row_factor_kernel(const __grid_constant__ RowFactorView v) {
+template <int B, TileTuning tuning>
+__global__ void __launch_bounds__(tile_row_threads, tuning.blocks_held)
+    tile_row_factor_kernel(const __grid_constant__ RowFactorView v) {
   device::wait_for_previous();
   device::let_next_begin();
-  TileRow<B, Rows, M, C, Dealt> rows(v);
-  if constexpr (Dealt) {
+  constexpr bool dealt = tuning.dealt;
+  TileRow<B, tuning> rows(v);
+  if constexpr (dealt) {
     // Without a ticket left there is no attempt (row_prepare.cuh).
     if (v.status->ticket != 0) return;
     rows.ask_head();
@@ -404,7 +416,7 @@ __global__ void __launch_bounds__(tile_row_threads, Blocks) tile_row_factor_kern
     rows.ask_ticket();
   }
   for (bool stopped = false; !stopped;) {
-    if constexpr (!Dealt) {
+    if constexpr (!dealt) {
       rows.draw_ticket();
       rows.ask_head();
       rows.wait_for_head();
@@ -415,12 +427,12 @@ __global__ void __launch_bounds__(tile_row_threads, Blocks) tile_row_factor_kern
 #pragma unroll 1
     for (int part = 0; part < parts && !stopped; ++part) {
       const auto ahead = [&] {
-        if (!Dealt || part > 0) return;
+        if (!dealt || part > 0) return;
         rows.fetch_row();
         rows.ask_head();
       };
       const auto released = [&] {
-        if (!Dealt && part + 1 == parts) rows.ask_ticket();
+        if (!dealt && part + 1 == parts) rows.ask_ticket();
       };
       stopped = !rows.run(parts > 1, part, ahead);
       if (!stopped) rows.finish(released);

@@ -72,22 +72,29 @@ inline constexpr NearEntries<13> box27{{{2, 1, 7},
                                         {0, 0, 1}}};
 }  // namespace near_entries
 
-/// All numbers of a kernel: the entries, unknowns a point, lines of a tile, lines a thread, groups; vectors in V.
-template <const auto& Near, int Block, int TileY, int TileZ, int LinesAThread, int Groups, class V>
+/// What wavefront_plan decides for a triangle.
+struct KnownTuning {
+  TileShape tile;
+  int lines_a_thread, groups;
+};
+
+/// All numbers of a kernel, from the entries, the unknowns a point and the plan; vectors in V.
+template <const auto& Near, int Block, KnownTuning tuning, class V>
 struct KnownSweep {
-  static constexpr int entries = Near.count, block = Block, tile_y = TileY, tile_z = TileZ;
-  static constexpr int lines_a_thread = LinesAThread, groups = Groups, lines_a_step = 32 / Block * LinesAThread;
-  static constexpr int warps = (TileY * TileZ + lines_a_step - 1) / lines_a_step;
-  static_assert(Block > 1 || warps * lines_a_step == TileY * TileZ);
+  static constexpr int entries = Near.count, block = Block, tile_y = tuning.tile.y, tile_z = tuning.tile.z;
+  static constexpr int lines_a_thread = tuning.lines_a_thread, groups = tuning.groups;
+  static constexpr int lines_a_step = 32 / Block * lines_a_thread;
+  static constexpr int warps = (tile_y * tile_z + lines_a_step - 1) / lines_a_step;
+  static_assert(Block > 1 || warps * lines_a_step == tile_y * tile_z);
   static constexpr int reach_y = Near.most(&NearEntry::dy), reach_z = Near.most(&NearEntry::dz);
   static constexpr int deepest = Near.most(&NearEntry::behind), early = Near.early();
   static constexpr int history = std::max(4, static_cast<int>(std::bit_ceil(static_cast<unsigned>(deepest + 2))));
   static constexpr int log_history = std::countr_zero(static_cast<unsigned>(history));
-  static constexpr int width = TileY + reach_y, point_bytes = Block * static_cast<int>(sizeof(V));
-  static constexpr int plane_bytes = (TileZ + reach_z) * width * point_bytes;
+  static constexpr int width = tile_y + reach_y, point_bytes = Block * static_cast<int>(sizeof(V));
+  static constexpr int plane_bytes = (tile_z + reach_z) * width * point_bytes;
 
   /// Threads of a block at most, and what registers that leaves to each, which are granted by four warps.
-  static constexpr int border_warps = (((TileZ + reach_z) * width - TileY * TileZ) * Block + 31) / 32;
+  static constexpr int border_warps = (((tile_z + reach_z) * width - tile_y * tile_z) * Block + 31) / 32;
   static constexpr int copiers = usual_copiers(Block);
   static constexpr int border_groups = std::clamp((sweep_limits::threads / 32 - copiers - groups * warps) / border_warps, 1,
                                                   std::min(usual_border_groups(Block), history));
@@ -116,49 +123,66 @@ struct KnownSweep {
 };
 
 /// The triangles that have kernels of their own: the named stencils with the tiles and plans that wavefront_plan gives them.
-/// Calls is<entries, tile's y and z, lines a thread, groups>() of block size B until one says yes.
+/// Calls is<entries, tuning>() of block size B until one says yes.
 template <int B, class Is>
 bool any_known(const Is& is) {
   using namespace near_entries;
   if constexpr (B == 1) {
-    return is.template operator()<star7, 16, 16, 4, 3>() || is.template operator()<star7, 32, 16, 4, 3>() ||
-           is.template operator()<star13, 16, 16, 2, 2>() || is.template operator()<diamond13, 16, 16, 2, 3>() ||
-           is.template operator()<diamond25, 16, 8, 2, 3>() || is.template operator()<box27, 16, 8, 2, 3>();
+    return is.template operator()<star7, KnownTuning{.tile = {16, 16}, .lines_a_thread = 4, .groups = 3}>() ||
+           is.template operator()<star7, KnownTuning{.tile = {32, 16}, .lines_a_thread = 4, .groups = 3}>() ||
+           is.template operator()<star13, KnownTuning{.tile = {16, 16}, .lines_a_thread = 2, .groups = 2}>() ||
+           is.template operator()<diamond13, KnownTuning{.tile = {16, 16}, .lines_a_thread = 2, .groups = 3}>() ||
+           is.template operator()<diamond25, KnownTuning{.tile = {16, 8}, .lines_a_thread = 2, .groups = 3}>() ||
+           is.template operator()<box27, KnownTuning{.tile = {16, 8}, .lines_a_thread = 2, .groups = 3}>();
   }
   if constexpr (B == 2) {
-    return is.template operator()<star7, 16, 8, 2, 3>() || is.template operator()<star13, 16, 8, 2, 2>() ||
-           is.template operator()<diamond13, 16, 8, 2, 3>() || is.template operator()<diamond25, 8, 8, 1, 2>() ||
-           is.template operator()<box27, 16, 4, 1, 3>();
+    return is.template operator()<star7, KnownTuning{.tile = {16, 8}, .lines_a_thread = 2, .groups = 3}>() ||
+           is.template operator()<star13, KnownTuning{.tile = {16, 8}, .lines_a_thread = 2, .groups = 2}>() ||
+           is.template operator()<diamond13, KnownTuning{.tile = {16, 8}, .lines_a_thread = 2, .groups = 3}>() ||
+           is.template operator()<diamond25, KnownTuning{.tile = {8, 8}, .lines_a_thread = 1, .groups = 2}>() ||
+           is.template operator()<box27, KnownTuning{.tile = {16, 4}, .lines_a_thread = 1, .groups = 3}>();
   }
   if constexpr (B == 3) {
-    return is.template operator()<star7, 8, 8, 2, 3>() || is.template operator()<star13, 8, 8, 2, 2>() ||
-           is.template operator()<diamond13, 8, 8, 2, 3>() || is.template operator()<diamond25, 8, 4, 1, 2>() ||
-           is.template operator()<box27, 8, 4, 1, 3>();
+    return is.template operator()<star7, KnownTuning{.tile = {8, 8}, .lines_a_thread = 2, .groups = 3}>() ||
+           is.template operator()<star13, KnownTuning{.tile = {8, 8}, .lines_a_thread = 2, .groups = 2}>() ||
+           is.template operator()<diamond13, KnownTuning{.tile = {8, 8}, .lines_a_thread = 2, .groups = 3}>() ||
+           is.template operator()<diamond25, KnownTuning{.tile = {8, 4}, .lines_a_thread = 1, .groups = 2}>() ||
+           is.template operator()<box27, KnownTuning{.tile = {8, 4}, .lines_a_thread = 1, .groups = 3}>();
   }
   if constexpr (B == 4) {
-    return is.template operator()<star7, 8, 8, 2, 2>() || is.template operator()<star13, 8, 4, 1, 2>() ||
-           is.template operator()<diamond13, 8, 4, 1, 3>() || is.template operator()<diamond25, 4, 4, 1, 3>() ||
-           is.template operator()<box27, 4, 4, 1, 3>();
+    return is.template operator()<star7, KnownTuning{.tile = {8, 8}, .lines_a_thread = 2, .groups = 2}>() ||
+           is.template operator()<star13, KnownTuning{.tile = {8, 4}, .lines_a_thread = 1, .groups = 2}>() ||
+           is.template operator()<diamond13, KnownTuning{.tile = {8, 4}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<diamond25, KnownTuning{.tile = {4, 4}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<box27, KnownTuning{.tile = {4, 4}, .lines_a_thread = 1, .groups = 3}>();
   }
   if constexpr (B == 5) {
-    return is.template operator()<star7, 8, 4, 2, 3>() || is.template operator()<star13, 4, 4, 1, 2>() ||
-           is.template operator()<diamond13, 4, 4, 1, 3>() || is.template operator()<diamond25, 4, 4, 1, 2>() ||
-           is.template operator()<box27, 4, 4, 1, 3>();
+    return is.template operator()<star7, KnownTuning{.tile = {8, 4}, .lines_a_thread = 2, .groups = 3}>() ||
+           is.template operator()<star13, KnownTuning{.tile = {4, 4}, .lines_a_thread = 1, .groups = 2}>() ||
+           is.template operator()<diamond13, KnownTuning{.tile = {4, 4}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<diamond25, KnownTuning{.tile = {4, 4}, .lines_a_thread = 1, .groups = 2}>() ||
+           is.template operator()<box27, KnownTuning{.tile = {4, 4}, .lines_a_thread = 1, .groups = 3}>();
   }
   if constexpr (B == 6) {
-    return is.template operator()<star7, 8, 4, 2, 2>() || is.template operator()<star13, 4, 4, 1, 2>() ||
-           is.template operator()<diamond13, 4, 4, 1, 3>() || is.template operator()<diamond25, 4, 2, 1, 3>() ||
-           is.template operator()<box27, 4, 2, 1, 3>();
+    return is.template operator()<star7, KnownTuning{.tile = {8, 4}, .lines_a_thread = 2, .groups = 2}>() ||
+           is.template operator()<star13, KnownTuning{.tile = {4, 4}, .lines_a_thread = 1, .groups = 2}>() ||
+           is.template operator()<diamond13, KnownTuning{.tile = {4, 4}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<diamond25, KnownTuning{.tile = {4, 2}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<box27, KnownTuning{.tile = {4, 2}, .lines_a_thread = 1, .groups = 3}>();
   }
   if constexpr (B == 7) {
-    return is.template operator()<star7, 4, 4, 1, 3>() || is.template operator()<star13, 4, 2, 1, 3>() ||
-           is.template operator()<diamond13, 4, 2, 1, 3>() || is.template operator()<diamond25, 4, 2, 1, 3>() ||
-           is.template operator()<box27, 4, 2, 1, 3>();
+    return is.template operator()<star7, KnownTuning{.tile = {4, 4}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<star13, KnownTuning{.tile = {4, 2}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<diamond13, KnownTuning{.tile = {4, 2}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<diamond25, KnownTuning{.tile = {4, 2}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<box27, KnownTuning{.tile = {4, 2}, .lines_a_thread = 1, .groups = 3}>();
   }
   if constexpr (B == 8) {
-    return is.template operator()<star7, 4, 4, 1, 2>() || is.template operator()<star13, 4, 2, 1, 3>() ||
-           is.template operator()<diamond13, 4, 2, 1, 3>() || is.template operator()<diamond25, 4, 2, 1, 3>() ||
-           is.template operator()<box27, 4, 2, 1, 3>();
+    return is.template operator()<star7, KnownTuning{.tile = {4, 4}, .lines_a_thread = 1, .groups = 2}>() ||
+           is.template operator()<star13, KnownTuning{.tile = {4, 2}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<diamond13, KnownTuning{.tile = {4, 2}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<diamond25, KnownTuning{.tile = {4, 2}, .lines_a_thread = 1, .groups = 3}>() ||
+           is.template operator()<box27, KnownTuning{.tile = {4, 2}, .lines_a_thread = 1, .groups = 3}>();
   }
   return false;
 }

@@ -7,9 +7,9 @@
 
 namespace echelon::device {
 
-template <class V, class S, const auto& Near, int Block, int TileY, int TileZ, int LinesAThread, int Groups>
+template <class V, class S, const auto& Near, int Block, KnownTuning tuning>
 bool known_as(const WavefrontSweepView& v, SweepKernel& found) {
-  using Known = KnownSweep<Near, Block, TileY, TileZ, LinesAThread, Groups, V>;
+  using Known = KnownSweep<Near, Block, tuning, V>;
   if (!Known::fits(v)) return false;
   found = v.lower ? known_sweep_kernel<Known, true, V, S> : known_sweep_kernel<Known, false, V, S>;
   return true;
@@ -18,9 +18,7 @@ bool known_as(const WavefrontSweepView& v, SweepKernel& found) {
 template <int B, class V, class S>
 SweepKernel known_kernel(const WavefrontSweepView& v) {
   SweepKernel found = nullptr;
-  any_known<B>([&]<const auto & Near, int TileY, int TileZ, int LinesAThread, int Groups>() {
-    return known_as<V, S, Near, B, TileY, TileZ, LinesAThread, Groups>(v, found);
-  });
+  any_known<B>([&]<const auto & Near, KnownTuning tuning>() { return known_as<V, S, Near, B, tuning>(v, found); });
   return found;
 }
 
