@@ -158,6 +158,7 @@ class ParIlut final : public Ilu<T>::Impl {
     auto& about = this->report;
     about.name = symmetric_ ? "parict" : "parilut";
     about.ordering = word(options_.ordering);
+    about.factor_kernel = threshold_rounds_name;
     solve_.describe(A.blocks(), about);
     about.bytes += order_.bytes();
     about.factor_sweeps = options_.factor_sweeps;

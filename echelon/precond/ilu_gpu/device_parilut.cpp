@@ -165,6 +165,7 @@ struct DeviceParilut::Impl {
   void describe(const BlockCsr<double>& A) {
     report.name = symmetric ? "parict" : "parilut";
     report.ordering = word(options.ordering);
+    report.factor_kernel = threshold_rounds_name;
     report.block = 1;
     report.schedule = lower.tickets.empty() ? "rows in order" : "rows by depth";
     report.levels = lower.levels;
