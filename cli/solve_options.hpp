@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's options as plain data, and the one way from the command line to them. Names, defaults and meanings are those
-// of docs/guide/options.md.
+// The options of `echelon solve` as plain data. Names, defaults and meanings are those of docs/guide/options.md.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "echelon/stencil/stencil.hpp"
+#include "cli/line/option_group.hpp"
 
 namespace echelon::cli {
 
@@ -69,48 +67,7 @@ struct SolveOptions {
   bool duplicates_given = false;
 };
 
-struct CheckOptions {
-  std::string matrix;
-  std::string json;
-  bool quiet = false;
-};
-
-struct BenchOptions {
-  std::string kind;
-  std::string backend = "host";
-  std::string column = "rtx3090";  // of sizes on a GPU
-  std::vector<int> threads;        // empty: one, and as many as there are
-  int rounds = 0;                  // 0: by the kind
-  std::string only;                // cases whose name contains this
-  std::string matrices;            // folder of Matrix Market files, of block
-  std::vector<std::string> peers;  // empty: all that are known
-  std::string contenders;          // folder; empty: beside the program
-  double contender_limit = 600;    // seconds a contender may take for one case
-  bool small = false;
-  std::string machine, commit;
-  std::string from;  // an earlier run's report: shown again, nothing is measured
-  std::string json, plot;
-  std::string spy;  // of trisolve
-  bool quiet = false;
-};
-
-struct Options {
-  /// "solve", "bench", "check", "selftest", "info"; empty when only `answer` is to be printed (--help, --version).
-  std::string command;
-  std::string answer;
-  SolveOptions solve;
-  BenchOptions bench;
-  CheckOptions check;
-  std::string json;  // of whichever command runs
-  int threads = 0;   // for selftest and info
-};
-
-/// Arguments without the program's name. Throws Error(bad_option) with a sentence and, for a mistyped name, the nearest one.
-Options parse(std::vector<std::string> arguments);
-
-/// "64", "64x32", "64x32x16" with a stencil of two or three dimensions. Throws Error(bad_option).
-Grid parse_grid(const std::string& text, const Stencil& stencil);
-/// How many numbers a grid has: 1, 2 or 3.
-int grid_extents(const std::string& text);
+/// Puts them into the parser's groups of `echelon solve --help`.
+void add_solve_options(const OptionList& options, SolveOptions& o);
 
 }  // namespace echelon::cli
