@@ -94,7 +94,7 @@ gpu-test:
 gpu-pack: build
 	tools/pack-gpu build/gpu.txz
 
-# The four tools on one small case of each kernel; racecheck takes the preset of its name (docs/gpu.md).
+# The four tools on one small case of each kernel; racecheck takes the preset of its name (docs/guide/gpu.md).
 gpu-sanitize:
 	for tool in memcheck initcheck synccheck; do \
 	  compute-sanitizer --tool $$tool --error-exitcode 1 build/tests/test_gpu --gtest_filter='*OneSmallCase*' || exit 1; \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program's options as plain data, and the one way from the command line to them. Names, defaults and meanings are those
-// of docs/options.md.
+// of docs/guide/options.md.
 #pragma once
 
 #include <cstdint>

@@ -167,7 +167,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/bin/echelon")
     parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared/data/matrices")
-    parser.add_argument("--markdown", type=pathlib.Path, default=ROOT / "docs/matrices.md")
+    parser.add_argument("--markdown", type=pathlib.Path, default=ROOT / "docs/results/matrices.md")
     parser.add_argument("--json", type=pathlib.Path, default=ROOT / "bench/results/epyc2-matrices.json")
     parser.add_argument("--only", help="part of a file name")
     arguments = parser.parse_args()

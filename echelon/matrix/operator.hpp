@@ -16,7 +16,8 @@ class Operator {
   virtual std::int64_t rows() const = 0;
   /// y = A x. Sizes are checked.
   virtual void apply(const Vector<T>& x, Vector<T>& y) const = 0;
-  /// r = b − A x. One pass where the matrix can; otherwise apply and subtract.
+  /// r = b − A x. One pass where the matrix can; otherwise apply and subtract, on the host (Error(device) for vectors on a
+  /// GPU).
   virtual void residual(const Vector<T>& b, const Vector<T>& x, Vector<T>& r) const;
   /// The same with each row summed in twice the working precision: what a solver judges itself by, right also where b and
   /// A x cancel. Without a version of its own a matrix gives `residual`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who can write the values of a matrix on a structured grid where they are wanted: the built-in problems, row by row
-// (problem/recipe_rows.hpp), or a user's array that lies on the GPU already (matrix/given_rows.hpp). No copy on the host.
+// (problem/assembly/assembly.hpp), or a user's array that lies on the GPU already (matrix/given_rows.hpp). No copy on the
+// host.
 #pragma once
 
 #include "echelon/stencil/tile_order.hpp"

@@ -61,7 +61,7 @@ struct RunReport {
   std::vector<OutputError> output_errors;
 };
 
-/// What `check` found; see docs/json.md.
+/// What `check` found; see docs/guide/json.md.
 struct CheckReport {
   std::vector<std::string> arguments;
   std::string path, symmetry_in_file, field;

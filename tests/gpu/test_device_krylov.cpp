@@ -13,6 +13,7 @@
 #include "echelon/precond/jacobi.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/solve/auto_solve.hpp"
+#include "tests/expect_error.hpp"
 #include "tests/gpu/needs_gpu.hpp"
 
 namespace echelon {
@@ -84,6 +85,14 @@ void expect_same_solve(const StructMatrix<double>& A, const Setting& by, std::in
   EXPECT_LE(apart, 1e-3 * largest) << about;
   EXPECT_EQ(gpu.report.preconditioner.precision, host.report.preconditioner.precision) << about;
   EXPECT_EQ(gpu.report.cg_form, host.report.cg_form) << about;
+}
+
+TEST_F(DeviceKrylov, AnOperatorWithoutAResidualIsRefusedThereInWords) {
+  const FunctionOperator<double> copies(3, [](const V& x, V& y) { y.copy_from(x); });
+  const Device gpu = Device::cuda();
+  const V b(3, 1.0, gpu), x(3, 0.0, gpu);
+  V r(3, 0.0, gpu);
+  EXPECT_ERROR(copies.residual(b, x, r), device, "no residual");
 }
 
 TEST_F(DeviceKrylov, ConjugateGradientsOnSymmetricProblems) {

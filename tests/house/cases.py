@@ -139,7 +139,7 @@ class Types(Rule):
 class Paths(Rule):
     def places_of(self, text: str, path: str = "docs/a.md") -> list[str]:
         return self.places("paths", {
-            "echelon/base/array.hpp": "", "echelon/factor/ilut_row.inl": "", "echelon/factor/rows_gpu/kernel.cuh": "", "docs/b.md": "",
+            "echelon/base/array.hpp": "", "echelon/factor/ilut/ilut_row.inl": "", "echelon/factor/rows_gpu/kernel.cuh": "", "docs/b.md": "",
             "bench/results/h200-trsv.json": "", "bench/results/h200-factor.json": "", "bench/run-peers": "", "tests/base/test_a.cpp": "", path: text})
 
     def test_broken(self):
@@ -156,7 +156,7 @@ class Paths(Rule):
                 self.assertEqual(self.places_of(text, path), [f"{path}:2"])
 
     def test_kept(self):
-        for text in ("base/array.hpp, `array.hpp`; echelon/base/array", "factor/ilut_row.inl:12 and factor/ilut", "factor/ilut* …_row.inl factor/*.inl",
+        for text in ("base/array.hpp, `array.hpp`; echelon/base/array", "factor/ilut/ilut_row.inl:12 and factor/ilut", "factor/ilut* …_row.inl factor/*.inl",
                      "bench/results/h200-{trsv,factor}.json bench/run-peers", "[a](../bench/results/h200-trsv.json#x) [b](https://x.org/docs/gone.md)",
                      "and/or L/U --a/b GB/s 1/2 n/16 https://x.org/base/gone.hpp", "build/bin/echelon ../shared/data/x.mtx shared/data/gone.json",
                      "echelon/factor/name.{hpp,cpp} name_row.inl bench/<kind>/x.cpp fuzz_NAME.cpp", "hwy/highway.hpp", "`.hpp .cpp .cu`",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host as the place where steps made for a GPU run (factor/*_steps.inl): their threads one after the other, from the
-// first to the last and from the last to the first in turn, so that a step whose threads depend on each other is found out.
+// The host as the place where steps made for a GPU run (factor/fixed_point/*_steps.inl): their threads one after the other,
+// from the first to the last and from the last to the first in turn, so that a step whose threads depend on each other is
+// found out.
 #pragma once
 
 #include <algorithm>

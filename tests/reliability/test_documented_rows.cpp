@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// docs/reliability.md is true: every row that names error codes gives the status that these codes have, and every test that
-// a row names is there.
+// docs/guide/reliability.md is true: every row that names error codes gives the status that these codes have, and every
+// test that a row names is there.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ std::string text_of(const fs::path& path) {
 
 /// Rows of all tables with four columns, heads and rules left out.
 std::vector<Row> documented_rows() {
-  std::ifstream in(fs::path(ECHELON_SOURCE_DIR) / "docs/reliability.md");
+  std::ifstream in(fs::path(ECHELON_SOURCE_DIR) / "docs/guide/reliability.md");
   std::vector<Row> rows;
   int line = 0;
   for (std::string text; std::getline(in, text);) {
@@ -71,7 +71,7 @@ TEST(DocumentedRows, GiveTheStatusOfTheirCodes) {
       if (code == known.end()) continue;
       ++compared;
       EXPECT_NE(row.cells[2].find(std::to_string(exit_status(code->second))), std::string::npos)
-          << "docs/reliability.md:" << row.line << ": " << word << " is " << exit_status(code->second) << ", not"
+          << "docs/guide/reliability.md:" << row.line << ": " << word << " is " << exit_status(code->second) << ", not"
           << row.cells[2];
     }
   }
@@ -96,7 +96,7 @@ TEST(DocumentedRows, NameTestsThatAreThere) {
       const bool is_file = name.find('/') != std::string::npos;
       const bool there = is_file ? fs::exists(fs::path(ECHELON_SOURCE_DIR) / name)
                                  : suites_and_names.contains(name) || names.contains(name);
-      EXPECT_TRUE(there) << "docs/reliability.md:" << row.line << ": " << name;
+      EXPECT_TRUE(there) << "docs/guide/reliability.md:" << row.line << ": " << name;
       found += there;
     }
   }

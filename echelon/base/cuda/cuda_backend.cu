@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The GPU's side of cuda_backend.hpp: memory, transfers and the vector operations.
 // dot: one block of threads a chunk of `dot_chunk` elements; lane sums, the tree inside a chunk and the tree over chunks
-// are those of krylov/vector_ops, so the bits are the host's.
+// are those of krylov/vectors/vector_ops, so the bits are the host's.
 #include <cuda_runtime.h>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "echelon/base/cuda/cuda_async.cuh"
-#include "echelon/base/row_sweep_state.hpp"
+#include "echelon/base/cuda/row_sweep_state.hpp"
 
 namespace echelon::device {
 

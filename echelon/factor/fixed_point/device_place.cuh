@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A GPU as the place where steps made of independent threads run (factor/*_steps.inl).
+// A GPU as the place where steps made of independent threads run (factor/fixed_point/*_steps.inl).
 #pragma once
 
 #include <algorithm>
 
 #include "echelon/base/cuda/cuda_check.cuh"
 #include "echelon/base/cuda/prefix_sums.cuh"
-#include "echelon/factor/fixed_point/kth_largest.hpp"
 #include "echelon/factor/blocks_gpu/attempt.cuh"
+#include "echelon/factor/fixed_point/kth_largest.hpp"
 
 namespace echelon {
 

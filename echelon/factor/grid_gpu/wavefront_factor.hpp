@@ -18,7 +18,7 @@ namespace echelon {
 /// Which kernels may run; all give the same bits.
 enum class FactorKernel {
   best,
-  rows,     // lists of work that groups of warps share (row_schedule.hpp): any stencil, b = 1 … 8
+  rows,     // lists of work that groups of warps share (entry_lists.hpp): any stencil, b = 1 … 8
   generic,  // anything
 };
 

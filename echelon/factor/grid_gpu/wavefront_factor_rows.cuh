@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The factorization for blocks of b = 1 … 8, a tile for each block of threads. A point's row is shared by groups of warps:
-// each has a list of entries (row_schedule.hpp) and takes them one after the other from A to the factor, a row of the block
+// each has a list of entries (entry_lists.hpp) and takes them one after the other from A to the factor, a row of the block
 // in each lane: a column of neighbouring lines is then one run of memory. L blocks are shown to the other groups in shared
 // memory, each with a barrier of its own, so a group waits only for what it needs; what it will load next is known, and
 // copied to shared memory a few items ahead. Three more warps serve (wavefront_factor_tile.cuh). Bytes a row: 8 b²

@@ -49,7 +49,7 @@ struct WavefrontFactorView {
   const unsigned char* records;
   const FactorEntry* entries;  // and the same offsets on the host
   const Offset* host_offsets;
-  const RowItem* items;  // of the groups that share a row (row_schedule.hpp)
+  const RowItem* items;  // of the groups that share a row (entry_lists.hpp)
   const int* first_item;
   const FactorPair* pairs;  // by target, ascending in `lower`
   const int* first_pair;

@@ -2,7 +2,8 @@
 // Ruiz equilibration: positive R = diag(row) and C = diag(column) with which every row and column of R⁻¹ M C⁻¹ that is not
 // zero has the largest magnitude 1. Each round divides rows and columns by the square roots of their largest magnitudes at
 // once, so a symmetric M gets R = C; the logarithms of what is left halve, so a range of 10¹² is within 10⁻⁶ after 25
-// rounds. What it cannot do: with D⁻¹ in the iteration, Jacobi's iterates for R⁻¹ T C⁻¹ are those for T (docs/trisolve.md).
+// rounds. What it cannot do: with D⁻¹ in the iteration, Jacobi's iterates for R⁻¹ T C⁻¹ are those for T
+// (docs/method/trisolve.md).
 #pragma once
 
 #include "echelon/factor/rows/triangle_view.hpp"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "echelon/base/row_sweep_state.hpp"
+#include "echelon/base/cuda/row_sweep_state.hpp"
 #include "echelon/factor/blocks_gpu/factor_status.hpp"
 #include "echelon/factor/rows/ilu_numeric.hpp"
 #include "echelon/factor/rows_gpu/row_meets.hpp"

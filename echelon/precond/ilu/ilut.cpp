@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ILUT and ILUTP of a block CSR matrix: checks, and the order of the steps
 //   ordering → attempts by the policy, each with a pattern of its own → triangles → plans.
-// Rows are the business of factor/ilut*, the policy that of factor/breakdown.
+// Rows are the business of factor/ilut/ilut*, the policy that of factor/pivots/breakdown.
 #include <fmt/format.h>
 
 #include <mutex>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// New values into the factors of a block CSR matrix on a GPU: rows prepared (factor/row_prepare), eliminated (row_factor)
-// and bounded (row_bounds), all queued together; whatever the host asks for comes in one wait. Values of another pattern are
-// found out on the device and leave the factors as they are.
+// New values into the factors of a block CSR matrix on a GPU: rows prepared (factor/rows_gpu/row_prepare), eliminated
+// (row_factor) and bounded (row_bounds), all queued together; whatever the host asks for comes in one wait. Values of
+// another pattern are found out on the device and leave the factors as they are.
 #pragma once
 
 #include <optional>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact ILU(k) and IC(k) of a block CSR matrix as a preconditioner on a GPU: z = U⁻¹ L⁻¹ r, the bits of the host's `ilu` and
 // `ic` and the same verdicts about pivots. Ordering and fill are found on the host, once; triangles and the order of their
-// rows (factor/device_triangles), factorization (factor/row_factor) and sweeps (sweep/row_sweep) are the device's, without
-// levels or barriers, rows taken by tickets. `options.trisolve` may ask for an iteration instead of the exact sweeps
-// (sweep/device_iterations), also with the host's bits.
+// rows (factor/rows_gpu/device_triangles), factorization (factor/rows_gpu/row_factor) and sweeps (sweep/rows_gpu/row_sweep)
+// are the device's, without levels or barriers, rows taken by tickets. `options.trisolve` may ask for an iteration instead
+// of the exact sweeps (sweep/iterated/device_iterations), also with the host's bits.
 #pragma once
 
 #include <memory>

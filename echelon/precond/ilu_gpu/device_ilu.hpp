@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact ILU(k) and IC(k) of a structured matrix as a preconditioner on a GPU: z = U⁻¹ L⁻¹ r in tile order, factored and
-// swept there (factor/wavefront_factor, sweep/wavefront_sweep), the bits of the host's `ilu` and `ic`. Factors may be kept
-// in FP32, BF16 or FP16, guarded as on the host: what leaves the range is reported, and wider storage taken.
+// swept there (factor/grid_gpu/wavefront_factor, sweep/grid_gpu/wavefront_sweep), the bits of the host's `ilu` and `ic`.
+// Factors may be kept in FP32, BF16 or FP16, guarded as on the host: what leaves the range is reported, and wider storage
+// taken.
 #pragma once
 
 #include <memory>

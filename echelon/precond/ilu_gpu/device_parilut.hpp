@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ParILUT and ParICT as a preconditioner on a GPU: the rounds of factor/device_threshold, the sweeps of sweep/row_sweeps;
-// factors, verdicts and numbers of the host's `parilut` and `parict`. Another order than the natural one is found, and A put
-// into it, on the host.
+// ParILUT and ParICT as a preconditioner on a GPU: the rounds of factor/fixed_point/device_threshold, the sweeps of
+// sweep/rows_gpu/row_sweeps; factors, verdicts and numbers of the host's `parilut` and `parict`. Another order than the
+// natural one is found, and A put into it, on the host.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact triangular sweeps on a stencil, index-free, in natural order (upper: backwards):
 //   L: x_p = r_p − Σ_m L_m x_k          U: x_p = D_p⁻¹ (r_p − Σ_u U_u x_k)          the farthest entry first.
-// Each entry's coefficients are one plane over all points. A kernel does a part of a group of lines (schedule/line_groups);
-// the bits are those of the point-by-point reference for every group, thread count and SIMD width.
+// Each entry's coefficients are one plane over all points. A kernel does a part of a group of lines
+// (schedule/grid/line_groups); the bits are those of the point-by-point reference for every group, thread count and SIMD
+// width.
 #pragma once
 
 #include <cstdint>

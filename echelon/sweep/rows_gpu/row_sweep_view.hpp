@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "echelon/base/row_sweep_state.hpp"
+#include "echelon/base/cuda/row_sweep_state.hpp"
 #include "echelon/sweep/rows_gpu/one_block_plan.hpp"
 
 namespace echelon {
