@@ -164,7 +164,9 @@ void TrisolveCase::add_conditions(const Ilu<double>& exact, BenchRow& row) const
 
 std::string trisolve_spy(const bench::BenchCase& one) {
   const auto M = ilu(TrisolveCase(one).matrix());
-  return spy_svg(spy_of_factors(M.lower(), M.upper(), "L + U of ILU(0), " + one.name()));
+  const auto L = M.lower(), U = M.upper();
+  const SpyPattern patterns[] = {{L.row_start(), L.column()}, {U.row_start(), U.column()}};
+  return spy_svg(spy_of(patterns, "L + U of ILU(0), " + one.name()));
 }
 
 }  // namespace echelon::cli
