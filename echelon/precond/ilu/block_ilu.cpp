@@ -169,6 +169,8 @@ template <class T>
 void BlockIlu<T>::fill_report(const BlockCsr<T>& A) {
   auto& about = this->report;
   about.name = fmt::format("{}{}", fixed_point_ ? "par" : about.colours > 0 ? "mc" : "", positive_definite_ ? "ic" : "ilu");
+  about.kind = PrecondKind::levels;
+  about.symmetric = positive_definite_;
   about.fill = options_.fill;
   about.ordering = word(options_.ordering);
   about.factor_sweeps = options_.factor_sweeps;

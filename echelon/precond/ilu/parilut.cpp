@@ -157,6 +157,8 @@ class ParIlut final : public Ilu<T>::Impl {
   void describe(const BlockCsr<T>& A) {
     auto& about = this->report;
     about.name = symmetric_ ? "parict" : "parilut";
+    about.kind = PrecondKind::fill_limit;
+    about.symmetric = symmetric_;
     about.ordering = word(options_.ordering);
     solve_.describe(A.blocks(), about);
     about.bytes += order_.bytes();

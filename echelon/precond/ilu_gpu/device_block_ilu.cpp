@@ -186,6 +186,8 @@ struct DeviceBlockIlu::Impl {
 
   void describe() {
     report.name = fmt::format("{}{}", fixed_point ? "par" : report.colours > 0 ? "mc" : "", positive ? "ic" : "ilu");
+    report.kind = PrecondKind::levels;
+    report.symmetric = positive;
     report.factor_sweeps = options.factor_sweeps;
     report.fill = options.fill;
     report.block = block;
