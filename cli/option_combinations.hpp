@@ -2,7 +2,6 @@
 // Options that are legal each and contradict each other together; every refusal is an Error(bad_option) with a sentence.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "cli/options.hpp"
@@ -10,7 +9,7 @@
 namespace echelon::cli {
 
 /// Whether the user gave this option, its default or not.
-using Given = std::function<bool(const std::string& name)>;
+using Given = OptionGiven;
 /// --sweeps of a fixed-point factorization whose triangles are solved exactly is --factor-sweeps.
 void settle_sweeps(SolveOptions& options, const Given& given);
 void check_combination(const SolveOptions& options, const Given& given);
