@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// `echelon check FILE`: what can be said of a matrix without solving with it, as a table and as JSON.
 #include <fmt/format.h>
+
+#include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
@@ -13,6 +16,19 @@
 
 namespace echelon::cli {
 namespace {
+
+struct CheckOptions {
+  std::string matrix;
+  std::string json;
+  bool quiet = false;
+};
+
+void add_check_options(const OptionList& options, CheckOptions& o) {
+  OptionGroup group(options);
+  group.required_file("matrix", o.matrix, "Matrix Market file, plain or .gz", FileRole::input);
+  group.file("--json", o.json, json_help, FileRole::output);
+  group.flag("-q,--quiet", o.quiet, "print nothing: the exit status is the answer");
+}
 
 std::string symmetry_words(const CheckReport& report) {
   if (report.symmetric) return "symmetric";
@@ -77,9 +93,7 @@ std::string text_of(const CheckReport& report) {
   return table.text();
 }
 
-}  // namespace
-
-int run_check(const CheckOptions& options, const std::vector<std::string>& arguments) {
+int run_check(const CheckOptions& options, const Arguments& arguments) {
   Output output(options.json);
   begin_team();
   ReadOptions reading;
@@ -91,6 +105,17 @@ int run_check(const CheckOptions& options, const std::vector<std::string>& argum
   Console console(options.quiet, options.json == "-");
   console.say(report.sizes_only ? text_of_sizes(report) : text_of(report));
   return report.solvable ? exit_done : exit_not_converged;
+}
+
+}  // namespace
+
+Command check_command() {
+  const auto o = std::make_shared<CheckOptions>();
+  return {.name = "check",
+          .help = "look at a matrix before solving: structure, diagonal, symmetry, NaN, rank, memory, advice",
+          .footer = "Exit status: 0 solvable, 1 singular by structure, not square or not finite, 2 not readable.",
+          .add_options = [o](const OptionList& options) { add_check_options(options, *o); },
+          .run = [o](const Arguments& arguments) { return run_check(*o, arguments); }};
 }
 
 }  // namespace echelon::cli

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The commands: each does its work, prints and writes, and returns the exit status. Trouble leaves as echelon::Error.
+// The commands of the program. A new one is declared and listed here, and defined where its work is done: what a folder to
+// the right of this one brings is known by name only, and the program links it.
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/command.hpp"
 
 namespace echelon::cli {
 
-inline constexpr int exit_done = 0;
-inline constexpr int exit_not_converged = 1;
-inline constexpr int exit_interrupted = 130;
+Command solve_command();
+Command check_command();
+Command bench_command();
+Command selftest_command();
+Command info_command();
 
-int run_solve(const SolveOptions& options, const std::vector<std::string>& arguments);
-int run_bench(const BenchOptions& options, const std::vector<std::string>& arguments);
-int run_check(const CheckOptions& options, const std::vector<std::string>& arguments);
-int run_selftest(const std::string& json, int threads);
-int run_info(const std::string& json, int threads);
+/// In the order of `echelon --help`.
+inline std::vector<Command> all_commands() {
+  return {solve_command(), check_command(), bench_command(), selftest_command(), info_command()};
+}
 
 }  // namespace echelon::cli

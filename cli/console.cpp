@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
-#include "bench/program/child_process.hpp"
-#include "cli/commands.hpp"
+#include "cli/command.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/file_output.hpp"
 #include "echelon/base/utf8.hpp"
@@ -19,9 +19,11 @@ namespace {
 
 volatile std::sig_atomic_t signals_seen = 0;
 volatile std::sig_atomic_t something_to_save = 0;
+std::atomic<pid_t> group_that_ends_with_us{0};
+static_assert(std::atomic<pid_t>::is_always_lock_free, "a signal handler reads it");
 
 [[noreturn]] void leave(const char* sentence, std::size_t length, int status) {
-  end_running_child();
+  if (const pid_t group = group_that_ends_with_us; group > 0) kill(-group, SIGTERM);
   remove_unfinished_files();
   if (write(STDERR_FILENO, sentence, length) < 0) _exit(status);  // nobody listens; the status says it
   _exit(status);
@@ -68,6 +70,8 @@ void catch_signals() {
 void leave_at_once(const std::string& sentence, int status) { leave(sentence.data(), sentence.size(), status); }
 
 void finish_when_interrupted() { something_to_save = 1; }
+
+void end_with_us(pid_t group) noexcept { group_that_ends_with_us = group; }
 
 bool interrupted() { return signals_seen != 0; }
 

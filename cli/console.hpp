@@ -4,6 +4,8 @@
 // stand in words: what would act on a terminal is escaped here, whoever wrote the sentence.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdio>
 #include <string>
 
@@ -37,6 +39,8 @@ void catch_signals();
 /// From now on there is something to save: the first signal is only noted, and the second ends the process.
 void finish_when_interrupted();
 bool interrupted();
+/// The process group of a program that this one started: ended with it when the process ends at once. 0: none is running.
+void end_with_us(pid_t group) noexcept;
 /// Ends the process at once, from any thread, with a sentence on standard error; what a signal does.
 [[noreturn]] void leave_at_once(const std::string& sentence, int status);
 

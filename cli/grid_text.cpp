@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids as text: "64", "64x32", "64x32x16".
+#include "cli/grid_text.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
+#include <vector>
 
-#include "cli/options.hpp"
 #include "echelon/base/error.hpp"
 
 namespace echelon::cli {

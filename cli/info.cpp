@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// `echelon info`: the machine and what this build has, as a table and as JSON.
 #include <fmt/format.h>
+
+#include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
@@ -16,6 +19,17 @@
 namespace echelon::cli {
 namespace {
 
+struct InfoOptions {
+  std::string json;
+  int threads = 0;
+};
+
+void add_info_options(const OptionList& options, InfoOptions& o) {
+  OptionGroup group(options);
+  group.file("--json", o.json, json_help, FileRole::output);
+  group.count("--threads", o.threads, "0: as many as there are", 0, most_threads(), "T");
+}
+
 std::vector<std::string> gpu_lines() {
   std::vector<std::string> lines;
   const auto* cuda = cuda_backend();
@@ -26,34 +40,9 @@ std::vector<std::string> gpu_lines() {
   return lines;
 }
 
-}  // namespace
-
-BackendInfo host_backend(bool with_bandwidth) {
-  BackendInfo backend;
-  backend.name = cpu_name();
-  backend.threads = threads();
-  backend.simd = simd_target();
-  if (with_bandwidth) backend.copy_bandwidth = measure_copy_bandwidth();
-  return backend;
-}
-
-std::string fewer_threads_remark() {
-  if (threads() >= threads_asked_for()) return {};
-  return fmt::format(
-      "{} of the {} threads asked for could be created: processes or memory are limited (ulimit -u, ulimit -v)", threads(),
-      threads_asked_for());
-}
-
-BackendInfo cuda_backend_info() {
-  BackendInfo backend = host_backend(false);
-  backend.kind = "cuda";
-  backend.name = cuda_backend()->device_name(0);
-  return backend;
-}
-
-int run_info(const std::string& json, int thread_count) {
-  Output output(json);
-  set_threads(thread_count);
+int run_info(const InfoOptions& options) {
+  Output output(options.json);
+  set_threads(options.threads);
   InfoReport report;
   report.backend = host_backend(true);
   report.cuda_built = built_with_cuda();
@@ -73,9 +62,19 @@ int run_info(const std::string& json, int thread_count) {
   table.add({"copy", fmt::format("{:.1f} GB/s, bytes read and written", report.backend.copy_bandwidth / 1e9)});
   if (report.gpus.empty()) table.add({"GPUs", "none found"});
   for (const auto& gpu : report.gpus) table.add({"GPU", gpu});
-  Console console(false, json == "-");
+  Console console(false, options.json == "-");
   console.say(table.text());
   return exit_done;
+}
+
+}  // namespace
+
+Command info_command() {
+  const auto o = std::make_shared<InfoOptions>();
+  return {.name = "info",
+          .help = "version, build features, CPU, GPUs, bandwidth",
+          .add_options = [o](const OptionList& options) { add_info_options(options, *o); },
+          .run = [o](const Arguments&) { return run_info(*o); }};
 }
 
 }  // namespace echelon::cli

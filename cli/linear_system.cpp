@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/grid_text.hpp"
 #include "cli/problem_kinds.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"

@@ -6,7 +6,7 @@
 
 #include <variant>
 
-#include "cli/options.hpp"
+#include "cli/solve_options.hpp"
 #include "echelon/matrix/grid/struct_matrix.hpp"
 #include "echelon/matrix/rows/block_csr.hpp"
 #include "echelon/precond/registry.hpp"

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program: parse, run one command, and turn whatever goes wrong into a sentence and an exit status (0, 1, 2, 3 or 130).
+// The program: parse, run one command of the list, and turn whatever goes wrong into a sentence and an exit status (0, 1, 2,
+// 3 or 130).
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
-#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/line_files.hpp"
-#include "cli/options.hpp"
+#include "cli/line/command_line.hpp"
+#include "cli/line/line_files.hpp"
 #include "cli/outputs.hpp"
 #include "cli/waiting_threads.hpp"
 #include "echelon/base/error.hpp"
@@ -23,20 +23,15 @@ namespace {
 
 using echelon::Error;
 using echelon::ErrorCode;
-using Arguments = std::vector<std::string>;
+using echelon::cli::Arguments;
 
 int run(const Arguments& arguments) {
   using namespace echelon::cli;
-  const Options options = parse(arguments);
-  if (!options.answer.empty()) {
-    std::fputs(options.answer.c_str(), stdout);
-    return exit_done;
-  }
-  if (options.command == "solve") return run_solve(options.solve, arguments);
-  if (options.command == "bench") return run_bench(options.bench, arguments);
-  if (options.command == "check") return run_check(options.check, arguments);
-  if (options.command == "selftest") return run_selftest(options.json, options.threads);
-  return run_info(options.json, options.threads);
+  const auto commands = all_commands();
+  const auto line = parse(commands, arguments);
+  if (line.command) return line.command->run(arguments);
+  std::fputs(line.answer.c_str(), stdout);
+  return exit_done;
 }
 
 /// Whether the report itself is what could not be written; trying again would only say it twice.

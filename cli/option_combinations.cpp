@@ -128,26 +128,4 @@ void check_combination(const SolveOptions& o, const Given& given) {
   if (o.quiet && o.verbose) refuse("-q and -v contradict each other");
 }
 
-void check_combination(const BenchOptions& o, const Given& given) {
-  if (o.backend == "cuda") {
-    if (o.kind != "trsv" && o.kind != "factor" && given("--column")) {
-      refuse(o.kind == "block" || o.kind == "matrices" || o.kind == "trisolve"
-                 ? "--column is for trsv and factor"
-                 : "--column is for trsv and factor; solves have the sizes of table 4");
-    } else if (o.kind == "factor" && o.column == "many") {
-      refuse("--column many is for trsv: sweeps on several vectors");
-    }
-    if (given("--threads")) refuse("--threads is for the host; --backend cuda runs on the first GPU");
-  } else if (given("--column")) {
-    refuse("--column needs --backend cuda");
-  } else if (o.kind == "block" || o.kind == "matrices") {
-    refuse(fmt::format("{} needs --backend cuda", o.kind));
-  }
-  if (given("--spy") && o.kind != "trisolve") refuse("--spy is for trisolve");
-  if (given("--matrices") && o.kind != "block" && o.kind != "matrices") refuse("--matrices is for block and matrices");
-  if (o.kind == "matrices" && given("--plot")) refuse("matrices has no picture; its table is printed");
-  if (o.kind == "matrices" && o.from.empty() && o.matrices.empty())
-    refuse("matrices needs --matrices DIR, a folder of files");
-}
-
 }  // namespace echelon::cli

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "cli/option_checks.hpp"
+#include "cli/grid_text.hpp"
+#include "cli/line/option_checks.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/problem/problems.hpp"
 

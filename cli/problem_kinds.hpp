@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/solve_options.hpp"
 #include "echelon/problem/problems.hpp"
 
 namespace echelon::cli {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
@@ -21,6 +22,17 @@
 
 namespace echelon::cli {
 namespace {
+
+struct SelftestOptions {
+  std::string json;
+  int threads = 0;
+};
+
+void add_selftest_options(const OptionList& options, SelftestOptions& o) {
+  OptionGroup group(options);
+  group.file("--json", o.json, json_help, FileRole::output);
+  group.count("--threads", o.threads, "0: as many as there are", 0, most_threads(), "T");
+}
 
 double norm(const Vector<double>& v) {
   double sum = 0;
@@ -115,13 +127,11 @@ std::vector<SelftestCase> all_cases(int all_threads) {
   return cases;
 }
 
-}  // namespace
-
-int run_selftest(const std::string& json, int thread_count) {
-  Output output(json);
-  set_threads(thread_count);
+int run_selftest(const SelftestOptions& options) {
+  Output output(options.json);
+  set_threads(options.threads);
   const Timer clock;
-  const auto cases = all_cases(thread_count);
+  const auto cases = all_cases(options.threads);
   Table table({{"method", Table::Align::left},
                {"problem", Table::Align::left},
                {"iterations", Table::Align::right},
@@ -136,11 +146,21 @@ int run_selftest(const std::string& json, int thread_count) {
                fmt::format("{:.3f}", one.seconds), one.outcome, one.passed ? "pass" : "FAIL"});
   }
   output.write([&] { return to_json(cases, clock.seconds()); });
-  Console console(false, json == "-");
+  Console console(false, options.json == "-");
   console.say(table.text());
   console.say(fmt::format("{} of {} passed in {:.1f} s\n", cases.size() - static_cast<std::size_t>(failed), cases.size(),
                           clock.seconds()));
   return failed == 0 ? exit_done : exit_not_converged;
+}
+
+}  // namespace
+
+Command selftest_command() {
+  const auto o = std::make_shared<SelftestOptions>();
+  return {.name = "selftest",
+          .help = "every method on small problems on this machine, in under a minute",
+          .add_options = [o](const OptionList& options) { add_selftest_options(options, *o); },
+          .run = [o](const Arguments&) { return run_selftest(*o); }};
 }
 
 }  // namespace echelon::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <memory>
 #include <new>
 #include <optional>
 
@@ -8,6 +9,7 @@
 #include "cli/console.hpp"
 #include "cli/linear_system.hpp"
 #include "cli/machine_info.hpp"
+#include "cli/option_combinations.hpp"
 #include "cli/outputs.hpp"
 #include "cli/problem_kinds.hpp"
 #include "cli/solve_text.hpp"
@@ -25,6 +27,15 @@
 
 namespace echelon::cli {
 namespace {
+
+constexpr const char* solve_examples =
+    "Examples:\n"
+    "  echelon solve                                     Poisson on 64x64x64, everything automatic\n"
+    "  echelon solve --grid 128x128x64 --solver cg --pc ic --plot r.svg\n"
+    "  echelon solve --problem euler --grid 48 --cfl 5   one implicit step of a compressible flow\n"
+    "  echelon solve --matrix A.mtx.gz --rhs b.mtx --solution x.mtx --json report.json\n"
+    "  echelon solve --matrix A.mtx -ksp_type gmres -pc_type ilu -pc_factor_levels 1\n"
+    "Exit status: 0 converged, 1 not converged, 2 bad usage or input, 3 memory or device trouble, 130 interrupted.";
 
 /// Throws with the reason when there is no GPU.
 Device chosen_device(const std::string& backend) { return backend == "cuda" ? Device::cuda() : Device::host(); }
@@ -203,9 +214,7 @@ int status_of(const Report& report, const Outputs& outputs, bool all_written) {
   return report.converged ? exit_done : exit_not_converged;
 }
 
-}  // namespace
-
-int run_solve(const SolveOptions& options, const std::vector<std::string>& arguments) {
+int run_solve(const SolveOptions& options, const Arguments& arguments) {
   const Timer total;
   Outputs outputs(options);
   TimeLimit limit(options.time_limit, [&] { end_too_early(options, arguments, outputs, total); });
@@ -243,6 +252,23 @@ int run_solve(const SolveOptions& options, const std::vector<std::string>& argum
   const int status = status_of(run.result, outputs, run.output_errors.empty());
   if (options.quiet && !run.result.converged) console.complain(fmt::format("echelon: {}\n", outcome_sentence(run)));
   return status;
+}
+
+}  // namespace
+
+Command solve_command() {
+  const auto o = std::make_shared<SolveOptions>();
+  return {.name = "solve",
+          .help = "solve one linear system: a built-in problem or a matrix file",
+          .footer = solve_examples,
+          .add_options = [o](const OptionList& options) { add_solve_options(options, *o); },
+          .check =
+              [o](const Given& given) {
+                settle_sweeps(*o, given);
+                check_combination(*o, given);
+                o->duplicates_given = given("--duplicates");
+              },
+          .run = [o](const Arguments& arguments) { return run_solve(*o, arguments); }};
 }
 
 }  // namespace echelon::cli

@@ -1,19 +1,93 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `echelon bench KIND`: every listed shape, ours beside the contenders that are there. A shape without a row of ours fails
 // the run and is named. The report is written after every case, so that a run that was ended has what it did.
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
+
+#include "bench/measure/device_shapes.hpp"
 #include "bench/measure/shapes.hpp"
 #include "bench/program/bench_cuda.hpp"
 #include "bench/program/bench_frame.hpp"
+#include "bench/program/bench_options.hpp"
 #include "bench/program/bench_trisolve.hpp"
 #include "cli/commands.hpp"
 #include "cli/machine_info.hpp"
 #include "cli/outputs.hpp"
+#include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
 
 namespace echelon::cli {
 namespace {
+
+Words bench_kinds() {
+  auto kinds = bench::kinds();
+  for (const char* kind : {"block", "matrices", "trisolve"}) kinds.emplace_back(kind);
+  return kinds;
+}
+
+void add_bench_options(const OptionList& options, BenchOptions& o) {
+  OptionGroup group(options);
+  group.required_word(
+      "kind", o.kind,
+      "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC, ParIC, multicolour; trisolve: "
+      "exact and iterated triangular solves; on a GPU also "
+      "block: analysis, ILU(0) and sweeps of block CSR; matrices: files solved there and on the host",
+      bench_kinds(), {"dbsr"}, "KIND");
+  group.word("--backend", o.backend, "host, or cuda: sweeps, set-up and solves on the first GPU beside cuSPARSE",
+             {"host", "cuda"});
+  group.file_that_is_there("--from", o.from, "show the table and the picture of an earlier run's JSON instead of measuring",
+                           FileRole::input);
+  group.word("--column", o.column,
+             "on a GPU: rtx3090 and a100, the sizes of the paper's table 3 (a100 without contenders); growing sides; "
+             "breakdown; many: sweeps on several vectors",
+             bench::device_columns());
+  group.counts("--threads", o.threads, "thread counts, also the ranks of contenders; default 1 and all", 1, 4096, "T ...",
+               64);
+  group.count("--rounds", o.rounds, "each round measures all in turn; 0: 5, for solves 3, with --small 1", 0, 1000, "N");
+  group.text("--only", o.only, "cases whose name contains this", "TEXT");
+  group.file_that_is_there("--matrices", o.matrices,
+                           "of matrices: a folder of Matrix Market files; of block: to be measured, too",
+                           FileRole::input_folder);
+  group.flag("--small", o.small, "the same list on tiny grids: a quick look at whether all runs");
+  group.names("--peers", o.peers, fmt::format("contenders to run: {}; default all", fmt::join(all_contender_names(), ", ")),
+              all_contender_names(), 8);
+  group.file("--contenders", o.contenders, "folder of the contenders' programs; default beside this one",
+             FileRole::input_folder);
+  group.real("--contender-limit", o.contender_limit, "seconds after which a contender is ended and not compared", 0.1, 1e6,
+             "S");
+  group.text("--machine", o.machine, "name of this machine, for the report", "NAME");
+  group.text("--commit", o.commit, "of the program, when there is no repository around it", "HASH");
+  group.file("--json", o.json, json_help, FileRole::output);
+  group.file("--plot", o.plot, "draw the times beside the contenders as SVG", FileRole::output);
+  group.file("--spy", o.spy, "trisolve: draw the pattern of L+U of the last case as SVG", FileRole::output);
+  group.flag("-q,--quiet", o.quiet, "print nothing but errors");
+}
+
+/// Options that are legal each and contradict each other together.
+void check_combination(const BenchOptions& o, const Given& given) {
+  const auto refuse = [](const std::string& sentence) { throw Error(ErrorCode::bad_option, sentence); };
+  if (o.backend == "cuda") {
+    if (o.kind != "trsv" && o.kind != "factor" && given("--column")) {
+      refuse(o.kind == "block" || o.kind == "matrices" || o.kind == "trisolve"
+                 ? "--column is for trsv and factor"
+                 : "--column is for trsv and factor; solves have the sizes of table 4");
+    } else if (o.kind == "factor" && o.column == "many") {
+      refuse("--column many is for trsv: sweeps on several vectors");
+    }
+    if (given("--threads")) refuse("--threads is for the host; --backend cuda runs on the first GPU");
+  } else if (given("--column")) {
+    refuse("--column needs --backend cuda");
+  } else if (o.kind == "block" || o.kind == "matrices") {
+    refuse(fmt::format("{} needs --backend cuda", o.kind));
+  }
+  if (given("--spy") && o.kind != "trisolve") refuse("--spy is for trisolve");
+  if (given("--matrices") && o.kind != "block" && o.kind != "matrices") refuse("--matrices is for block and matrices");
+  if (o.kind == "matrices" && given("--plot")) refuse("matrices has no picture; its table is printed");
+  if (o.kind == "matrices" && o.from.empty() && o.matrices.empty())
+    refuse("matrices needs --matrices DIR, a folder of files");
+}
 
 std::vector<int> thread_counts(const BenchOptions& options) {
   std::vector<int> counts = options.threads;
@@ -29,9 +103,7 @@ int rounds_of(const BenchOptions& options) {
   return options.kind == "solver" || options.kind == "convergence" ? 3 : 5;
 }
 
-}  // namespace
-
-int run_bench(const BenchOptions& options, const std::vector<std::string>& arguments) {
+int run_bench(const BenchOptions& options, const Arguments& arguments) {
   for (const auto& path : {options.json, options.plot, options.spy}) require_writable(path);
   if (!options.from.empty()) return show_again(options);
   if (options.backend == "cuda") return run_bench_cuda(options, arguments);
@@ -54,6 +126,18 @@ int run_bench(const BenchOptions& options, const std::vector<std::string>& argum
     plan.progress = progress;
     return measure_case(one, plan);
   });
+}
+
+}  // namespace
+
+Command bench_command() {
+  const auto o = std::make_shared<BenchOptions>();
+  return {.name = "bench",
+          .help = "measure sweeps, set-up or whole solves, beside other libraries and the bandwidth",
+          .footer = "Exit status: 0 when every listed shape was measured, 1 when one is missing.",
+          .add_options = [o](const OptionList& options) { add_bench_options(options, *o); },
+          .check = [o](const Given& given) { check_combination(*o, given); },
+          .run = [o](const Arguments& arguments) { return run_bench(*o, arguments); }};
 }
 
 }  // namespace echelon::cli

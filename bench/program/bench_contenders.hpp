@@ -8,7 +8,7 @@
 
 #include "bench/measure/bench_case.hpp"
 #include "bench/measure/contender_line.hpp"
-#include "cli/options.hpp"
+#include "bench/program/bench_options.hpp"
 
 namespace echelon::cli {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "bench/program/bench_options.hpp"
 
 namespace echelon::cli {
 

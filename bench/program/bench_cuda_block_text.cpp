@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "bench/program/geometric_mean.hpp"
+#include "bench/measure/geometric_mean.hpp"
 #include "echelon/report/table.hpp"
 
 namespace echelon::cli {
@@ -44,7 +44,7 @@ std::string means(const BenchReport& report) {
                {"real", right},
                {"least", right}});
   for (const auto& operation : operations) {
-    GeometricMean all, made, real;
+    bench::GeometricMean all, made, real;
     for (const auto& row : report.rows) {
       if (row.operation != operation) continue;
       all.add(speedup(row));
@@ -107,7 +107,7 @@ PanelPlot block_figure(const BenchReport& report) {
   plot.series = {"echelon"};
   for (const std::string operation : shown) {
     std::vector<std::string> kinds;
-    std::map<std::string, std::map<int, GeometricMean>> speedups;
+    std::map<std::string, std::map<int, bench::GeometricMean>> speedups;
     for (const auto& row : report.rows) {
       if (row.operation != operation || !row.best_peer()) continue;
       const auto kind = kind_of_matrix(row);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "bench/program/geometric_mean.hpp"
+#include "bench/measure/geometric_mean.hpp"
 #include "echelon/report/table.hpp"
 
 namespace echelon::cli {
@@ -96,7 +96,7 @@ std::string cuda_solver_table(const BenchReport& report) {
                {"speedup", right},
                {"with analysis", right},
                {"fastest peer", left}});
-  GeometricMean alone, with_analysis;
+  bench::GeometricMean alone, with_analysis;
   for (const auto& row : report.rows) {
     const auto* peer = row.best_peer();
     const auto part = [&](const std::string& name) {
@@ -128,7 +128,7 @@ std::string cuda_means(const BenchReport& report) {
                {"speedup", right},
                {"least", right}});
   for (const auto& kind : kinds_of(report)) {
-    GeometricMean all, blocks, speedup;
+    bench::GeometricMean all, blocks, speedup;
     for (const auto& row : report.rows) {
       if (kind_of(row) != kind) continue;
       all.add(row.percent_of(row.copy));

@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "bench/program/bench_text.hpp"
-#include "cli/commands.hpp"
+#include "cli/command.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
 #include "echelon/base/error.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/program/bench_case_run.hpp"
-#include "cli/options.hpp"
+#include "bench/program/bench_options.hpp"
 
 namespace echelon::cli {
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -20,6 +19,7 @@
 #include <sstream>
 #include <thread>
 
+#include "cli/console.hpp"
 #include "echelon/base/error.hpp"
 
 namespace echelon::cli {
@@ -71,14 +71,11 @@ std::vector<std::string> with_ours(const std::vector<std::string>& additions) {
 
 using Clock = std::chrono::steady_clock;
 
-std::atomic<pid_t> running{0};
-static_assert(std::atomic<pid_t>::is_always_lock_free, "a signal handler reads it");
-
 /// A child in a process group of its own, which is ended as a whole: a launcher's ranks with it.
 class Child {
  public:
-  explicit Child(pid_t id) : id_(id) { running = id; }
-  ~Child() { running = 0; }
+  explicit Child(pid_t id) : id_(id) { end_with_us(id); }
+  ~Child() { end_with_us(0); }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
@@ -175,10 +172,6 @@ ChildOutcome run_child(const std::vector<std::string>& command, const std::vecto
   if (!outcome.stopped.empty()) child.end();
   outcome.status = child.wait();
   return outcome;
-}
-
-void end_running_child() noexcept {
-  if (const pid_t id = running; id > 0) kill(-id, SIGTERM);
 }
 
 bool in_path(const std::string& name) {

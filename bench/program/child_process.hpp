@@ -26,9 +26,6 @@ struct ChildLimits {
 ChildOutcome run_child(const std::vector<std::string>& command, const std::vector<std::string>& environment = {},
                        const ChildLimits& limits = {});
 
-/// For a signal handler that leaves: ends the child that is running, if one is, with what it started.
-void end_running_child() noexcept;
-
 /// True when `name` is an executable in PATH.
 bool in_path(const std::string& name);
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "cli/line_files.hpp"
+#include "cli/line/line_files.hpp"
 #include "echelon/io/matrix_market.hpp"
 #include "tests/cli/program.hpp"
 

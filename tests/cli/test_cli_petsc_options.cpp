@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/petsc_options.hpp"
+#include "cli/line/petsc_options.hpp"
 
 #include <gtest/gtest.h>
 

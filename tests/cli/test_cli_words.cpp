@@ -4,9 +4,9 @@
 
 #include <limits>
 
-#include "cli/nearest.hpp"
-#include "cli/option_checks.hpp"
-#include "cli/options.hpp"
+#include "cli/grid_text.hpp"
+#include "cli/line/nearest.hpp"
+#include "cli/line/option_checks.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/precond/ilu/ilu_option_list.hpp"
 

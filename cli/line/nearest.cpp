@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/nearest.hpp"
+#include "cli/line/nearest.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/option_checks.hpp"
+#include "cli/line/option_checks.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "cli/nearest.hpp"
+#include "cli/line/nearest.hpp"
 
 namespace echelon::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/line_files.hpp"
+#include "cli/line/line_files.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/petsc_options.hpp"
+#include "cli/line/petsc_options.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "cli/nearest.hpp"
+#include "cli/line/nearest.hpp"
 #include "echelon/base/error.hpp"
 
 namespace echelon::cli {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string>
 
-namespace echelon::cli {
+namespace echelon::bench {
 
 struct GeometricMean {
   double logarithms = 0, least = 0;
@@ -24,4 +24,4 @@ struct GeometricMean {
   std::string least_text() const { return count == 0 ? "-" : fmt::format("{:.2f}", least); }
 };
 
-}  // namespace echelon::cli
+}  // namespace echelon::bench
