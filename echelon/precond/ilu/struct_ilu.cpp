@@ -240,9 +240,7 @@ void StructIlu<T>::make_workspaces() {
 template <class T>
 void StructIlu<T>::fill_report() {
   auto& about = this->report;
-  about.name = positive_ ? "ic" : "ilu";
-  about.kind = PrecondKind::levels;
-  about.symmetric = positive_;
+  name_levels(about, positive_);
   about.fill = options_.fill;
   about.block = dof_;
   about.schedule = lower_groups_.threads() > 1 ? "groups of lines" : "sequential";

@@ -185,9 +185,7 @@ struct DeviceBlockIlu::Impl {
   }
 
   void describe() {
-    report.name = fmt::format("{}{}", fixed_point ? "par" : report.colours > 0 ? "mc" : "", positive ? "ic" : "ilu");
-    report.kind = PrecondKind::levels;
-    report.symmetric = positive;
+    name_levels(report, positive, fixed_point ? "par" : report.colours > 0 ? "mc" : "");
     report.factor_sweeps = options.factor_sweeps;
     report.fill = options.fill;
     report.block = block;
