@@ -25,6 +25,7 @@ struct Command {
   const char* name;
   const char* help;              // its line of `echelon --help`
   const char* footer = nullptr;  // ends its own help; null: as the program's ends
+  bool takes_petsc_names = false;
   std::function<void(const OptionList&)> add_options;
   std::function<void(const Given&)> check = {};  // null: no options that contradict each other
   std::function<int(const Arguments&)> run;

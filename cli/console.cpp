@@ -106,7 +106,9 @@ void finish_output() {
   const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   // A reader that closed the pipe has what it wanted.
   if (failed && errno != EPIPE) {
-    throw Error(ErrorCode::write_failed, fmt::format("standard output could not be written: {}", std::strerror(errno)));
+    // What failed before this flush has left its mark and no reason.
+    const auto reason = errno != 0 ? fmt::format(": {}", std::strerror(errno)) : std::string();
+    throw Error(ErrorCode::write_failed, "standard output could not be written" + reason);
   }
 }
 

@@ -137,11 +137,16 @@ LinearSystem from_file(const SolveOptions& options) {
   const bool regular = options.null_space != "constant";
   MatrixMarketFile opened(options.matrix, reading);
   require_solvable_sizes(opened.sizes(), regular);
+  const auto rows = opened.sizes().rows;
+  const auto require_room = [&](std::int64_t entries) {
+    require_memory(ilu0_memory(rows, entries, static_cast<std::int64_t>(vector_count(options))),
+                   "the factorization and the solver's vectors");
+  };
+  // Rows cost a file nothing: what they will take is asked for before the first of them is.
+  require_room(0);
   auto file = opened.matrix();
   if (regular) require_structural_rank(file.matrix);
-  const auto rows = file.matrix.rows();
-  require_memory(ilu0_memory(rows, file.matrix.nonzeros(), static_cast<std::int64_t>(vector_count(options))),
-                 "the factorization and the solver's vectors");
+  require_room(file.matrix.nonzeros());
   Vector<double> b(rows, 1.0);
   if (!options.rhs.empty()) {
     b = right_hand_side(options.rhs, reading, rows, fmt::format("the matrix {} {} rows", options.matrix, rows));

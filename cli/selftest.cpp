@@ -58,6 +58,8 @@ SelftestCase solve_case(const std::string& solver, const std::string& pc, const 
     result.passed = report.converged && result.relative_residual <= 1.01e-8;
     result.outcome = word(report.reason);
   } catch (const Error& error) {
+    // That a method does not fit into this machine is no failure of the method: the run ends and says so.
+    if (exit_status(error.code()) == exit_status(ErrorCode::will_not_fit)) throw;
     result.outcome = error.what();
   }
   result.seconds = clock.seconds();

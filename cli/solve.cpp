@@ -261,6 +261,7 @@ Command solve_command() {
   return {.name = "solve",
           .help = "solve one linear system: a built-in problem or a matrix file",
           .footer = solve_examples,
+          .takes_petsc_names = true,
           .add_options = [o](const OptionList& options) { add_solve_options(options, *o); },
           .check =
               [o](const Given& given) {

@@ -82,6 +82,9 @@ void check_combination(const BenchOptions& o, const Given& given) {
   } else if (o.kind == "block" || o.kind == "matrices") {
     refuse(fmt::format("{} needs --backend cuda", o.kind));
   }
+  for (const char* name : {"--json", "--spy"}) {
+    if (given(name) && !o.from.empty()) refuse(fmt::format("{} is of what is measured; --from measures nothing", name));
+  }
   if (given("--spy") && o.kind != "trisolve") refuse("--spy is for trisolve");
   if (given("--matrices") && o.kind != "block" && o.kind != "matrices") refuse("--matrices is for block and matrices");
   if (o.kind == "matrices" && given("--plot")) refuse("matrices has no picture; its table is printed");

@@ -30,6 +30,26 @@ bool can_be_written_again(const std::string& path) {
   return path != "-" && (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
 }
 
+/// No more is read of what is no report, or without an end: a device, another file.
+std::string report_text(const std::string& path) {
+  constexpr std::size_t piece = 1 << 16, largest = std::size_t{1} << 28;
+  std::ifstream file(path);
+  std::string text;
+  for (std::size_t size = 0; file; text.resize(size)) {
+    text.resize(size + piece);
+    file.read(text.data() + size, piece);
+    size += static_cast<std::size_t>(file.gcount());
+    const auto first = std::string_view(text.data(), size).find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || text[first] != '{' || size > largest) break;
+  }
+  if (file.bad() || !file.is_open()) throw Error(ErrorCode::file_missing, fmt::format("--from {}: cannot be read", path));
+  if (text.size() > largest) {
+    throw Error(ErrorCode::file_format,
+                fmt::format("--from {}: more than {} bytes, and no report is that long", path, largest));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<bench::BenchCase> chosen_cases(std::vector<bench::BenchCase> cases, const BenchOptions& options) {
@@ -102,10 +122,7 @@ int run_cases(const BenchOptions& options, BenchReport& report, const std::vecto
 }
 
 int show_again(const BenchOptions& options) {
-  std::ifstream file(options.from);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) throw Error(ErrorCode::file_missing, fmt::format("--from {}: cannot be read", options.from));
-  const BenchReport report = bench_report_from_json(text);
+  const BenchReport report = bench_report_from_json(report_text(options.from));
   if (report.kind != options.kind) {
     throw Error(ErrorCode::bad_option,
                 fmt::format("--from {}: the report of bench {}, not of {}", options.from, report.kind, options.kind));

@@ -73,7 +73,7 @@ Words without_mark(Words arguments) {
     throw Error(ErrorCode::bad_option, fmt::format("unexpected argument '{}' behind --: options stand before it", *option));
   Words in_order(mark + 1, arguments.end());
   arguments.erase(mark, arguments.end());
-  arguments.insert(arguments.begin() + (arguments.empty() ? 0 : 1), in_order.begin(), in_order.end());
+  arguments.insert(arguments.begin() + 1, in_order.begin(), in_order.end());  // behind the command
   return arguments;
 }
 
@@ -83,7 +83,11 @@ void refuse_unknown_command(const Words& commands, const Words& arguments) {
                 fmt::format("a command is needed: {}; see echelon --help", fmt::join(commands, ", ")));
   }
   const auto& first = arguments.front();
-  if (first.empty() || first[0] == '-') return;
+  if (first == "-h" || first == "--help" || first == "--version") return;
+  if (first.starts_with('-')) {
+    throw Error(ErrorCode::bad_option,
+                fmt::format("a command is needed before {}: {}; see echelon --help", first, fmt::join(commands, ", ")));
+  }
   const auto sentence = check_word(first, commands, later_commands);
   if (!sentence.empty()) throw Error(ErrorCode::bad_option, "command: " + sentence);
 }
@@ -109,8 +113,11 @@ CommandLine parse(const std::vector<Command>& commands, Arguments arguments) {
   }
 
   refuse_unknown_command(names, arguments);
-  arguments = without_mark(translate_petsc(arguments));
-  refuse_unknown_command(names, arguments);  // nothing may be left of it
+  // Where nothing is solved a name of PETSc's is as unknown as any other.
+  for (const auto& command : commands) {
+    if (command.takes_petsc_names && arguments.front() == command.name) arguments = translate_petsc(arguments);
+  }
+  arguments = without_mark(std::move(arguments));
   refuse_missing_values(arguments);
   for (const auto* sub : app.get_subcommands(nullptr)) {
     if (sub->get_name() == arguments.front()) refuse_single_dashes(*sub, arguments);

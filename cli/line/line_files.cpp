@@ -50,14 +50,16 @@ bool same_file(const std::string& output, const std::string& other, bool other_i
 
 bool is_matrix_name(const std::string& path) { return path.ends_with(".mtx") || path.ends_with(".mtx.gz"); }
 
-/// Whether an output is one of the matrices that a folder is given for.
+/// Whether an output is one of the matrices, or of the contenders' programs, that a folder is given for.
 bool lies_among_inputs(const std::string& output, const std::string& folder) {
   const auto file = status_of(output, true), inside = status_of(folder, false);
   if (!file || !inside || !S_ISREG(file->st_mode) || !S_ISDIR(inside->st_mode)) return false;
   const auto target = link_target(output);
   const auto parent = fs::path(target).parent_path();
   const auto around = status_of(parent.empty() ? "." : parent.string(), false);
-  return is_matrix_name(target) && around && around->st_dev == inside->st_dev && around->st_ino == inside->st_ino;
+  constexpr mode_t runs = S_IXUSR | S_IXGRP | S_IXOTH;
+  return (is_matrix_name(target) || (file->st_mode & runs)) && around && around->st_dev == inside->st_dev &&
+         around->st_ino == inside->st_ino;
 }
 
 /// Whether something would be lost that is no earlier report: a wrong line may have taken a word for the wrong option's.
@@ -98,7 +100,7 @@ void refuse_same_files(const std::vector<LineFile>& files) {
     });
     if (other == files.end()) continue;
     throw Error(ErrorCode::bad_option, other->role == FileRole::input_folder
-                                           ? fmt::format("{} would overwrite {}, a matrix of the folder of {}",
+                                           ? fmt::format("{} would overwrite {}, which is read from the folder of {}",
                                                          output->option, output->path, other->option)
                                            : fmt::format("{} and {} are the same file {}: the one would overwrite the other",
                                                          other->option, output->option, output->path));

@@ -65,6 +65,7 @@ struct FactorReport {
   std::string ordering = "natural";
   std::string precision = "fp64";      // how the factors are stored
   std::string kernel;                  // what ran: "b=3", "generic b=11", "lines, b=1"
+  std::string factor_kernel;           // what factored: "rows, b=3", "teams, b=4"; empty: nothing
   std::string schedule;                // "sequential", "levels", "point-to-point"
   std::int64_t levels = 0;             // length of the dependency chain of L, in tasks of the schedule
   double fill_ratio = 0;               // nonzeros of L+U over those of A

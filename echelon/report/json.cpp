@@ -68,6 +68,7 @@ Json preconditioner_json(const FactorReport& pc) {
           {"ordering", pc.ordering},
           {"precision", pc.precision},
           {"kernel", text_or_null(pc.kernel)},
+          {"factor_kernel", text_or_null(pc.factor_kernel)},
           {"schedule", text_or_null(pc.schedule)},
           {"levels", pc.levels},
           {"fill_ratio", pc.fill_ratio},

@@ -14,8 +14,10 @@ inline constexpr int largest_block = 8;
 
 inline constexpr bool specialised(int block) { return block >= 1 && block <= largest_block; }
 
-/// "b=3", or "generic b=11".
-inline std::string kernel_name(int block) { return (specialised(block) ? "b=" : "generic b=") + std::to_string(block); }
+/// "b=3", or "generic b=11"; `largest` where a family of kernels has fewer sizes.
+inline std::string kernel_name(int block, int largest = largest_block) {
+  return (specialised(block) && block <= largest ? "b=" : "generic b=") + std::to_string(block);
+}
 
 /// A look-up table of one entry a block size, the generic one (block size 0) first: table[specialised(b) ? b : 0].
 /// `Entry` is a callable template: entry.template operator()<B>() returns the element for block size B.

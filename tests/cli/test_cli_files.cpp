@@ -124,8 +124,22 @@ TEST_F(Sacred, BenchKeepsTheReportItShows) {
 }
 
 TEST_F(Sacred, BenchKeepsTheMatricesOfItsFolder) {
-  expect_refused("bench matrices --backend cuda --matrices . --json k.mtx", "a matrix of the folder");
-  expect_refused("bench matrices --backend cuda --matrices=sub/.. --json ./k.mtx", "a matrix of the folder");
+  expect_refused("bench matrices --backend cuda --matrices . --json k.mtx", "read from the folder");
+  expect_refused("bench matrices --backend cuda --matrices=sub/.. --json ./k.mtx", "read from the folder");
+}
+
+TEST_F(Sacred, BenchKeepsTheProgramsOfItsContenders) {
+  const std::string contender = "#!/bin/sh\nexit 1\n";
+  write("sub/bench_trsv_eigen", contender);
+  fs::permissions(folder_ / "sub/bench_trsv_eigen", fs::perms::owner_all);
+  fs::create_symlink("sub", folder_ / "same");
+  for (const char* line : {"bench trsv --small --only star7 --contenders sub --json sub/bench_trsv_eigen",
+                           "bench trsv --plot=sub/bench_trsv_eigen --small --only star7 --contenders=same",
+                           "bench trsv --contenders ./sub --bogus --json=same/bench_trsv_eigen"}) {
+    EXPECT_EQ(run(line).status, 2) << line;
+    EXPECT_EQ(text("sub/bench_trsv_eigen"), contender) << line;
+  }
+  EXPECT_EQ(run("bench trisolve --small --contenders sub --json sub/r.json").status, 0) << "a new file is no program";
 }
 
 TEST_F(Sacred, AnInputThatALaterOneReplacesStaysToo) {

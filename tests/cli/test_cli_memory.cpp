@@ -53,6 +53,15 @@ TEST_F(Memory, FewerEntriesThanRowsIsSingularByTheSizeLine) {
   }
 }
 
+TEST_F(Memory, RowsOfASingularMatrixAreAskedForBeforeTheyAreTaken) {
+  // Its null space is given, so few entries are no reason to refuse it; 139 GiB are.
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n300000000 300000000 2\n1 1 1\n2 2 1\n");
+  const auto result = run("solve --matrix A.mtx --null-space constant", "ulimit -v 16000000;");
+  EXPECT_EQ(result.status, 3);
+  EXPECT_TRUE(contains(result.err, "vectors needs")) << result.err;
+  EXPECT_LT(peak(), bound);
+}
+
 TEST_F(Memory, FewerEntriesThanRowsInASmallMatrixStillNamesTheRows) {
   write("A.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n3 3 1\n");
   EXPECT_TRUE(contains(run("solve --matrix A.mtx").err, "row 2 cannot be matched"));
@@ -84,6 +93,16 @@ TEST_F(Memory, GzipOfSomethingElseIsNotInflated) {
     EXPECT_TRUE(contains(result.err, "not a Matrix Market file")) << result.err;
   }
   EXPECT_LT(peak(), bound);
+}
+
+TEST_F(Memory, WhatIsNoReportIsNotReadToItsEnd) {
+  for (const char* endless : {"/dev/zero", "/dev/urandom"}) {
+    if (!std::filesystem::exists(endless)) continue;
+    const auto result = run("bench trisolve --from " + std::string(endless), "ulimit -t 10; ulimit -v 4000000;");
+    EXPECT_EQ(result.status, 2) << endless << result.err;
+    EXPECT_TRUE(contains(result.err, "not the report of a benchmark")) << result.err;
+    EXPECT_LT(peak(), bound);
+  }
 }
 
 TEST_F(Memory, AStreamWithoutAnEndIsLeftWhenItIsNoMatrix) {

@@ -57,6 +57,25 @@ TEST_F(Reports, InfoNamesTheMachine) {
   EXPECT_GT(json("r.json")["backend"]["copy_bandwidth_gbs"].get<double>(), 0.1);
 }
 
+TEST_F(Reports, SolveSaysWhichKernelFactored) {
+  write("A.mtx", small_matrix);
+  const std::pair<const char*, const char*> cases[] = {
+      {"--grid 5 --pc ic", "lines, b=1, diagonal only"},
+      {"--grid 5 --stencil box27 --pc ilu", "lines, b=1"},
+      {"--problem navier-stokes --grid 4 --pc ilu", "lines, b=5"},
+      {"--matrix A.mtx --pc ilu", "rows, b=1, 16-bit distances"},
+      {"--matrix A.mtx --pc parilu", "fixed-point sweeps, b=1, 16-bit distances"},
+      {"--matrix A.mtx --pc parilut", "rounds of fixed-point sweeps, b=1"},
+      {"--matrix A.mtx --pc ilut", "rows with thresholds, b=1"},
+  };
+  for (const auto& [options, kernel] : cases) {
+    const auto result = run(fmt::format("solve {} --json r.json", options));
+    EXPECT_EQ(json("r.json")["preconditioner"]["factor_kernel"], kernel) << options << result.err;
+  }
+  (void)run("solve --matrix A.mtx --pc jacobi --json r.json");
+  EXPECT_TRUE(json("r.json")["preconditioner"]["factor_kernel"].is_null()) << "nothing was factored";
+}
+
 TEST_F(Reports, EveryKindFitsTheSchema) {
   if (std::system("/usr/bin/python3 -c 'import jsonschema' 2>/dev/null") != 0)
     GTEST_SKIP() << "python3-jsonschema is not installed";

@@ -66,6 +66,17 @@ TEST_F(Threads, NoLimitOfTheAddressSpaceEndsInTheRunTime) {
   RecordProperty("refused", refused);
 }
 
+/// Each method on two threads, memory ending in one of them: an exception that leaves a parallel region ends the process.
+TEST_F(Threads, NoMethodEndsInTheRunTimeWhereMemoryEnds) {
+  if (sanitized()) GTEST_SKIP() << "the sanitizer's shadow needs more address space than any limit leaves";
+  const int program = static_cast<int>(std::filesystem::file_size(ECHELON_PROGRAM) >> 20);
+  for (int megabytes = program + 30; megabytes <= program + 54; megabytes += 3) {
+    const auto result = run("selftest --threads 2", "ulimit -v " + std::to_string(megabytes * 1000) + ";");
+    if (result.status == 127) continue;  // the loader had not enough
+    EXPECT_TRUE(result.status == 0 || result.status == 3) << megabytes << " MB: " << result.status << '\n' << result.err;
+  }
+}
+
 TEST_F(Threads, AsManyAsAUserMayHaveProcesses) {
   if (sanitized()) GTEST_SKIP() << "sanitizers have threads of their own";
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to become a user without processes of its own";

@@ -77,6 +77,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"solve -q -v", 2, "contradict"}, Refused{"solve -ksp_typ cg", 2, "did you mean -ksp_type?"},
         Refused{"-ksp_pc_side right", 2, "a command is needed"}, Refused{"-ksp_monitor false", 2, "a command is needed"},
         Refused{"-ksp_view", 2, "echelon: "}, Refused{"-ksp_pc_side right -q", 2, "echelon: "},
+        Refused{"--grid 8 solve", 2, "a command is needed before --grid: solve,"},
+        Refused{"-ksp_type cg solve", 2, "a command is needed before -ksp_type: solve,"},
+        Refused{"-v solve --grid 4", 2, "a command is needed before -v: solve,"},
+        Refused{"-ksp_monitor false solve --grid 4", 2, "a command is needed before -ksp_monitor"},
+        Refused{"info -ksp_monitor", 2, "unknown option -ksp_monitor"},
+        Refused{"check A.mtx -ksp_pc_side right", 2, "unknown option -ksp_pc_side"},
         Refused{"solve -- --grid 8", 2, "unexpected argument '--grid' behind --"},
         Refused{"solve -- 1 2 3", 2, "unexpected argument '1'"}, Refused{"--", 2, "a command is needed"},
         Refused{"check A.mtx -- B.mtx C.mtx", 2, "unexpected argument"},
@@ -150,6 +156,10 @@ TEST_F(Usage, AFullStandardOutputIsSaid) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   const int raw = std::system(ECHELON_PROGRAM " info >/dev/full 2>/dev/null");
   EXPECT_EQ(WEXITSTATUS(raw), 2);
+  const auto help = ECHELON_PROGRAM " solve --help >/dev/full 2>" + file("err");
+  EXPECT_EQ(WEXITSTATUS(std::system(help.c_str())), 2);
+  EXPECT_TRUE(contains(text("err"), "could not be written")) << text("err");
+  EXPECT_FALSE(contains(text("err"), "Success")) << text("err");
   const auto line = ECHELON_PROGRAM " solve --grid 4 --json " + file("r.json") + " >/dev/full 2>" + file("err");
   EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 2);
   EXPECT_TRUE(contains(text("err"), "standard output could not be written")) << text("err");

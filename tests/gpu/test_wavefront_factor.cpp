@@ -175,7 +175,7 @@ void expect_reference(const StructMatrix<T>& A, int fill, TileShape shape, const
   factorization.factor(laid.values.data(), laid.calls(), report);
   ASSERT_TRUE(report.ok) << about << report.message;
   ASSERT_TRUE(report.bad_pivots.empty()) << about << report.remarks.front();
-  ASSERT_EQ(difference(laid.user(), reference_factors(A, stencil)), "") << about << " by " << report.kernel;
+  ASSERT_EQ(difference(laid.user(), reference_factors(A, stencil)), "") << about << " by " << report.factor_kernel;
   ASSERT_NEAR(factorization.norm(), A.norm_inf(), 1e-6 * A.norm_inf()) << about;
   if (!factorization.reads_elsewhere()) return;
   // From where A is kept: the same memory, padding included, and A stays.
@@ -184,7 +184,7 @@ void expect_reference(const StructMatrix<T>& A, int fill, TileShape shape, const
   const auto before = all_of(laid.values);
   Array<T> apart = laid.unwritten();
   factorization.factor(apart.data(), {laid.values.data(), nullptr, [] { return 1.0; }}, report);
-  ASSERT_EQ(difference(all_of(apart), in_place), "") << about << " apart, by " << report.kernel;
+  ASSERT_EQ(difference(all_of(apart), in_place), "") << about << " apart, by " << report.factor_kernel;
   ASSERT_EQ(difference(all_of(laid.values), before), "") << about << " A itself";
 }
 

@@ -79,6 +79,7 @@ TEST(Ilu, ThreeByThreeByHand) {
   const auto& report = M.report();
   EXPECT_EQ(report.name, "ilu");
   EXPECT_EQ(report.kernel, "b=1, equal rows together");
+  EXPECT_EQ(report.factor_kernel, "rows, b=1, 16-bit distances");
   EXPECT_EQ(report.fill_ratio, 1);
   EXPECT_EQ(report.perturbation, 0);
   // ‖A‖∞ = 11; a row of D⁻¹U sums to 1, so nothing is bounded; A z = e gives z = (9/32, −1/16, 3/16).

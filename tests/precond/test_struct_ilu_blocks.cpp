@@ -42,6 +42,7 @@ void expect_reference(const ec::StructMatrix<T>& A, ec::IluOptions options, cons
   options.schedule = ec::SweepSchedule::sequential;
   const auto N = ec::ilu(A, options);
   ASSERT_EQ(N.report().kernel.substr(0, 6), "points") << about;
+  ASSERT_EQ(N.report().factor_kernel, N.report().kernel) << about;
   ASSERT_EQ(M.report().ok, N.report().ok) << about;
   ASSERT_EQ(M.report().perturbed_pivots, N.report().perturbed_pivots) << about;
   ASSERT_EQ(M.report().shift, N.report().shift) << about;
@@ -150,6 +151,7 @@ TYPED_TEST(StructIluBlocks, CholeskyOfBlocks) {
     const auto M = ec::ic(A), N = ec::ic(A, {.schedule = ec::SweepSchedule::sequential});
     ASSERT_TRUE(M.report().ok && N.report().ok) << M.report().message;
     ASSERT_EQ(M.report().kernel, "lines, b=" + std::to_string(dof));
+    ASSERT_EQ(M.report().factor_kernel, M.report().kernel);
     ASSERT_TRUE(same_bits<TypeParam>(M.lower().values(), N.lower().values())) << dof;
     ASSERT_TRUE(same_bits<TypeParam>(M.upper().values(), N.upper().values())) << dof;
   }

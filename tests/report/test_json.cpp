@@ -43,6 +43,13 @@ TEST(Json, PivotsCountRowsFromOne) {
   EXPECT_EQ(nlohmann::json::parse(to_json(run))["preconditioner"]["bad_pivots"][0]["row"], 57);
 }
 
+TEST(Json, SaysWhichKernelFactored) {
+  RunReport run;
+  EXPECT_TRUE(nlohmann::json::parse(to_json(run))["preconditioner"]["factor_kernel"].is_null());
+  run.result.preconditioner.factor_kernel = "tiles, b=4";
+  EXPECT_EQ(nlohmann::json::parse(to_json(run))["preconditioner"]["factor_kernel"], "tiles, b=4");
+}
+
 TEST(Json, AnErrorHasCodeMessageAndPlace) {
   const auto json = nlohmann::json::parse(
       error_json("solve", {"solve", "--x"}, Error(ErrorCode::file_format, "not a number", "A.mtx:3:1")));

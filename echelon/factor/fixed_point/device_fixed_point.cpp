@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "echelon/base/memory.hpp"
+#include "echelon/stencil/shapes.hpp"
 
 namespace echelon {
 namespace {
@@ -76,6 +77,11 @@ void DeviceFixedPoint::look_at_pattern() {
   kernels_->look_for_changes(device_.index, view_);
   only_diagonal_ = found.to(Device::host())[0] == 0;
   view_.found = nullptr;
+}
+
+std::string DeviceFixedPoint::kernel() const {
+  return (only_diagonal_ ? "fixed-point sweeps of the diagonal, " : "fixed-point sweeps, ") +
+         shapes::kernel_name(view_.A.block);
 }
 
 /// ‖·‖ of what row_sums hold, the parts in the host's order.

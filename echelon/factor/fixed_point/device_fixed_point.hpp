@@ -4,6 +4,8 @@
 // (star5, star7, every bipartite graph whose rows see each other) only the diagonal is swept.
 #pragma once
 
+#include <string>
+
 #include "echelon/base/array.hpp"
 #include "echelon/factor/fixed_point/device_fixed_point_view.hpp"
 #include "echelon/factor/fixed_point/fixed_point.hpp"
@@ -24,6 +26,8 @@ class DeviceFixedPoint {
                    const DeviceFixedPointKernels* kernels = device_fixed_point_kernels());
 
   bool only_diagonal() const { return only_diagonal_; }
+  /// "fixed-point sweeps, b=3", for reports.
+  std::string kernel() const;
   /// One attempt. A's rows were measured (`known`) and the status cleared; it gets bad pivots of the last sweep, the change
   /// of the diagonal and what bounds the inverse. `norm` and `change` of the outcome are the caller's. Waits.
   FixedPointOutcome run(const FactorView<double>& rows, const RowMeasures& known, FactorStatus* status, double largest,

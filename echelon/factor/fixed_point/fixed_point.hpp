@@ -43,6 +43,8 @@ struct FixedPointKernels {
 /// Narrow kernels (16-bit distances) exist for block 1.
 template <class T>
 FixedPointKernels<T> fixed_point_kernels(int block, bool narrow);
+/// "fixed-point sweeps, b=3", for reports.
+std::string fixed_point_kernel_name(int block, bool narrow);
 
 /// What the sweeps came to: ‖LU − A‖_F / ‖A‖_F on the pattern, of the start (L, U the triangles of A) and of the end.
 struct FixedPointOutcome {

@@ -2,6 +2,7 @@
 // Ranges of rows of a fixed-point sweep by one thread, for every SIMD target. The mathematics is in fixed_point_row.inl.
 #include "echelon/factor/fixed_point/fixed_point.hpp"
 #include "echelon/factor/fixed_point/fixed_point_row.inl"
+#include "echelon/stencil/shapes.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "echelon/factor/fixed_point/fixed_point_host.cpp"
@@ -90,6 +91,12 @@ FixedPointKernels<double> fixed_point_kernels<double>(int block, bool narrow) {
 template <>
 FixedPointKernels<float> fixed_point_kernels<float>(int block, bool narrow) {
   return HWY_DYNAMIC_DISPATCH(choose_fixed_point_float)(block, narrow);
+}
+
+std::string fixed_point_kernel_name(int block, bool narrow) {
+  constexpr int largest_of_its_own = 5;  // of the choice above
+  return "fixed-point sweeps, " + shapes::kernel_name(block, largest_of_its_own) +
+         (block == 1 && narrow ? ", 16-bit distances" : "");
 }
 
 }  // namespace echelon

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 
 #include "echelon/base/threads.hpp"
@@ -79,10 +80,17 @@ class Rounds {
   template <class Body>
   void for_parts_while(const Body& body) const {
     SharedWork shared;
+    std::exception_ptr failed;
 #pragma omp parallel for num_threads(team_) if (team_ > 1) schedule(dynamic, 1)
     for (std::int64_t part = 0; part < parts_; ++part) {
-      if (shared.goes_on(rows_of_a_part)) body(part, omp_get_thread_num(), shared);
+      try {
+        if (shared.goes_on(rows_of_a_part)) body(part, omp_get_thread_num(), shared);
+      } catch (...) {  // parts grow as they are filled, and memory may end; no exception may leave the region
+#pragma omp critical(echelon_rounds_failed)
+        failed = std::current_exception();
+      }
     }
+    if (failed) std::rethrow_exception(failed);
     shared.finish();
   }
   template <class Body>

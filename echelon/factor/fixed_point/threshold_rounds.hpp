@@ -32,6 +32,9 @@ struct SweptRows {
   }
 };
 
+/// For reports: host and GPU have one kernel each, for scalars.
+inline constexpr const char* threshold_rounds_name = "rounds of fixed-point sweeps, b=1";
+
 struct ThresholdLimits {
   std::int64_t lower = 0, upper = 0;  // entries beside the diagonal, at most
   int rounds = 0;

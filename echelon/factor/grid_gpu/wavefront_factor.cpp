@@ -203,6 +203,7 @@ struct WavefrontFactor<T>::Impl {
     report.kernel = launch.team_lines > 0 ? fmt::format("teams, b={}", order.dof())
                     : !launch.generic     ? fmt::format("tiles, b={}", order.dof())
                                           : fmt::format("tiles, generic b={}", order.dof());
+    report.factor_kernel = fmt::format("{}, {}b={}", launch.kernel, launch.generic ? "generic " : "", order.dof());
     report.schedule = launch.team_lines > 0 ? "teams of lines" : "tiles of lines";
     report.levels = order.vector().front.levels();
     report.bytes = order.matrix_scalars() * static_cast<std::int64_t>(sizeof(T)) + order.bytes() + bytes();

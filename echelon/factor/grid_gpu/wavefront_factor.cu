@@ -148,6 +148,7 @@ FactorLaunch plan(int device, const WavefrontFactorView<T>& view) {
   launch.generic = true;
   if (rows.plan) launch = rows.plan(view, processors);
   if (!launch.generic) return launch;
+  launch.kernel = "plain";
   launch.shared_bytes = FactorShared(view).end;
   if (launch.shared_bytes > most_shared_bytes) {
     throw Error(ErrorCode::will_not_fit, "factorization on the GPU: the tables of a tile take " +

@@ -18,6 +18,7 @@ struct RowsOf {
     const TileView& tiles = view.vector.tiles;
     const std::int64_t lines = std::int64_t{tiles.shape.y} * tiles.shape.z;
     FactorLaunch launch;
+    launch.kernel = "lists";
     launch.warps = static_cast<int>(std::min<std::int64_t>((lines + lines_a_warp - 1) / lines_a_warp, most_factor_warps));
     const std::int64_t at_once = std::int64_t{tiles.count} * tiles.front.nx / tiles.front.levels();
     const int resident =

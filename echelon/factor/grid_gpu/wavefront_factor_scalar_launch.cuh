@@ -14,6 +14,7 @@ struct ScalarsOf {
   static FactorLaunch plan(const WavefrontFactorView<T>& view, int) {
     const TileShape shape = view.vector.tiles.shape;
     FactorLaunch launch;
+    launch.kernel = "known stencil";
     launch.warps = std::min((shape.y * shape.z + 31) / 32, most_scalar_warps<Static>);
     launch.blocks = view.vector.tiles.count;
     launch.shared_bytes = FactorShared(view).end;

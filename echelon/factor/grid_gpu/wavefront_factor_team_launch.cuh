@@ -13,6 +13,7 @@ template <class Static, int B>
 struct TeamOf {
   static FactorLaunch plan(const WavefrontFactorView<double>& view, int processors) {
     FactorLaunch launch;
+    launch.kernel = "teams";
     launch.team_lines = TeamLanes<B>::lines;
     launch.reads_elsewhere = can_be_apart<B>;
     launch.shared_bytes = team_warps * static_cast<int>(sizeof(TeamRoom<Static, B>));

@@ -80,6 +80,7 @@ struct WavefrontFactorView {
 
 /// How a view's factorization is run.
 struct FactorLaunch {
+  const char* kernel = "plain";  // which one, for reports
   bool generic = false;          // the kernel for everything
   int groups = 1, warps = 1;     // as in the view
   int team_lines = 0;            // when teams of so many lines run, not tiles

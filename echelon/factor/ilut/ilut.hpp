@@ -45,6 +45,8 @@ class IlutFactorization {
   void write(Triangles<T>& to) const;
   /// Position → user's block column, of the last attempt; empty without pivoting.
   std::span<const std::int32_t> column_order() const { return column_at_.span(); }
+  /// Which kernel has the rows, for reports.
+  std::string kernel() const { return ilut_kernel_name(A_.block(), rules_.pivoting > 0); }
 
  private:
   void make_workspaces();

@@ -2,6 +2,7 @@
 // Traversal of a range of rows by one thread, for every SIMD target. The mathematics is in ilut_row.inl; blocks are apart,
 // in ilut_block_host.cpp.
 #include "echelon/factor/ilut/ilut_row.inl"
+#include "echelon/stencil/shapes.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "echelon/factor/ilut/ilut_host.cpp"
@@ -45,6 +46,12 @@ IlutRange<double> ilut_kernel<double>(int block, bool pivoting) {
 template <>
 IlutRange<float> ilut_kernel<float>(int block, bool pivoting) {
   return block == 1 ? HWY_DYNAMIC_DISPATCH(choose_scalar_float)(pivoting) : ilut_block_kernel<float>(block);
+}
+
+std::string ilut_kernel_name(int block, bool pivoting) {
+  constexpr int largest_of_its_own = 5;  // of ilut_block_host.cpp
+  return (pivoting ? "rows with thresholds and pivoting, " : "rows with thresholds, ") +
+         shapes::kernel_name(block, largest_of_its_own);
 }
 
 }  // namespace echelon

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "echelon/factor/ilut/column_set.hpp"
@@ -87,5 +88,7 @@ template <class T>
 IlutRange<T> ilut_kernel(int block, bool pivoting);
 template <class T>
 IlutRange<T> ilut_block_kernel(int block);
+/// "rows with thresholds, b=3", for reports.
+std::string ilut_kernel_name(int block, bool pivoting);
 
 }  // namespace echelon

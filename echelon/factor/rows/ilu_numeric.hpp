@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "echelon/factor/pivots/factor_bounds.hpp"
 #include "echelon/factor/pivots/pivot_rules.hpp"
@@ -42,5 +43,7 @@ using FactorRange = void (*)(const FactorView<T>& view, std::int64_t begin, std:
 /// Narrow kernels (16-bit distances) exist for block 1.
 template <class T>
 FactorRange<T> factor_kernel(int block, bool narrow);
+/// "rows, b=3", for reports.
+std::string factor_kernel_name(int block, bool narrow);
 
 }  // namespace echelon

@@ -2,6 +2,7 @@
 // Traversal of a range of rows by one thread, for every SIMD target. The mathematics is in ilu_row.inl.
 #include "echelon/factor/rows/ilu_numeric.hpp"
 #include "echelon/factor/rows/ilu_row.inl"
+#include "echelon/stencil/shapes.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "echelon/factor/rows/ilu_numeric_host.cpp"
@@ -59,6 +60,10 @@ FactorRange<double> factor_kernel<double>(int block, bool narrow) {
 template <>
 FactorRange<float> factor_kernel<float>(int block, bool narrow) {
   return HWY_DYNAMIC_DISPATCH(choose_factor_float)(block, narrow);
+}
+
+std::string factor_kernel_name(int block, bool narrow) {
+  return "rows, " + shapes::kernel_name(block) + (block == 1 && narrow ? ", 16-bit distances" : "");
 }
 
 }  // namespace echelon

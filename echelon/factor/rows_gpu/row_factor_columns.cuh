@@ -13,6 +13,7 @@
 
 #include "echelon/base/cuda/launch_behind.cuh"
 #include "echelon/factor/blocks_gpu/block_inverse.cuh"
+#include "echelon/factor/blocks_gpu/load_column.cuh"
 #include "echelon/factor/blocks_gpu/tensor_step.cuh"
 #include "echelon/factor/rows_gpu/row_factor_judge.cuh"
 #include "echelon/factor/rows_gpu/row_factor_published.cuh"

@@ -32,25 +32,26 @@ constexpr int longest_fixed_row = 65535;
 
 using Kernel = void (*)(RowFactorView);
 
-/// A kernel, its threads, and the rows that a warp takes at a time.
+/// A kernel, its name in reports up to the block size, its threads, and the rows that a warp takes at a time.
 struct Chosen {
   Kernel kernel = nullptr;
+  const char* name = nullptr;
   int threads = 0, rows_a_warp = 1;
 };
 
 template <int G>
 Chosen met_rows() {
-  return {met_row_factor_kernel<G>, met_row_threads, MetRowLane<G>::rows_a_warp};
+  return {met_row_factor_kernel<G>, "met rows, b=", met_row_threads, MetRowLane<G>::rows_a_warp};
 }
 
 template <int G, int E>
 Chosen staged_rows() {
-  return {staged_row_factor_kernel<G, E>, staged_row_threads, StagedRowLane<G, E>::rows_a_warp};
+  return {staged_row_factor_kernel<G, E>, "staged rows, b=", staged_row_threads, StagedRowLane<G, E>::rows_a_warp};
 }
 
 template <int E>
 Chosen warp_rows() {
-  return {warp_row_factor_kernel<E>, warp_row_threads, 1};
+  return {warp_row_factor_kernel<E>, "warp rows, b=", warp_row_threads, 1};
 }
 
 /// Where it is kept how rows meet.
@@ -76,7 +77,7 @@ Chosen column_rows(int longest) {
   } else {
     static_assert(Row::most_entries == RowMeetsSize::longest_row(B), "rows whose meets are kept have a kernel");
   }
-  return {column_row_factor_kernel<B, G, S, C, Blocks>, column_row_threads, Row::rows_a_warp};
+  return {column_row_factor_kernel<B, G, S, C, Blocks>, "columns, b=", column_row_threads, Row::rows_a_warp};
 }
 
 /// What was fastest on an H200, more rows under way before more steps of each.
@@ -87,7 +88,7 @@ Chosen column_rows(const RowFactorView& v) {
 
 template <int B, int Rows, int M, int C, bool Dealt, int Blocks>
 Chosen tile_rows() {
-  return {tile_row_factor_kernel<B, Rows, M, C, Dealt, Blocks>, tile_row_threads, Rows};
+  return {tile_row_factor_kernel<B, Rows, M, C, Dealt, Blocks>, "tiles, b=", tile_row_threads, Rows};
 }
 
 /// In short rows hardly anything but the diagonal is met, and three rows k are mostly all that there are. Elsewhere those
@@ -118,7 +119,7 @@ Chosen tile_rows(const RowFactorView& v) {
 
 template <int B>
 Chosen block_rows() {
-  return {row_factor_kernel<B>, row_factor_warps * 32, 1};
+  return {row_factor_kernel<B>, B == 0 ? "rows, generic b=" : "rows, b=", row_factor_warps * 32, 1};
 }
 
 Chosen chosen(const RowFactorView& v) {
@@ -181,11 +182,15 @@ RowFactorLaunch plan(int device, const RowFactorView& v, double mean_entries, st
   RowFactorLaunch it;
   if (v.meets.kept() && v.rows.A.block == 1) {
     it.words = (2 * v.rows.A.block_rows + upper_entries + 1) / 2;
-    if (plan_cluster(device, v, it)) return it;
+    if (plan_cluster(device, v, it)) {
+      it.kernel = "rows of a cluster, b=1";
+      return it;
+    }
   } else if (!v.meets.kept()) {
     plan_memory(v, mean_entries, it);
   }
   const Chosen kernel = chosen(v);
+  it.kernel = kernel.name + std::to_string(v.rows.A.block);
   if (v.in_tiles()) {
     it.shared_bytes = kernel.threads / 32 * kernel.rows_a_warp *
                       TileRoom::bytes_of_row(v.rows.A.block, v.longest, v.meets.stride, v.dealt);

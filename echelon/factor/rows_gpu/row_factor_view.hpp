@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "echelon/base/cuda/row_sweep_state.hpp"
 #include "echelon/factor/blocks_gpu/factor_status.hpp"
@@ -83,6 +84,7 @@ struct RowFactorView {
 };
 
 struct RowFactorLaunch {
+  std::string kernel;  // which one, for reports: "tiles, b=4"
   unsigned blocks = 1;
   int shared_bytes = 0;
   int entries_in_shared = 0;

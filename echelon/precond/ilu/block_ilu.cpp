@@ -172,6 +172,8 @@ void BlockIlu<T>::fill_report(const BlockCsr<T>& A) {
   about.fill = options_.fill;
   about.ordering = word(options_.ordering);
   about.factor_sweeps = options_.factor_sweeps;
+  const bool narrow = solve_.factors.lower.narrow;
+  about.factor_kernel = fixed_point_ ? fixed_point_kernel_name(A.block(), narrow) : factor_kernel_name(A.block(), narrow);
   solve_.describe(A.blocks(), about);
   about.bytes += order_.bytes() + position_.bytes() + original_.start.bytes() + original_.column.bytes() + dense_.bytes() +
                  targets_.bytes() + mirror_.bytes() + (fixed_point_ ? fixed_point_->bytes() : 0);

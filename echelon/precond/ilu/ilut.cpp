@@ -98,6 +98,7 @@ void BlockIlut<T>::factor(const BlockCsr<T>& A) {
   make_order(pattern);
   IlutFactorization<T> rows(A, order_.span(), position_.span(),
                             {options_.lfil, options_.drop, options_.column_pivoting, options_.most_operations}, threads());
+  about.factor_kernel = rows.kernel();
   about.symbolic_seconds = all.seconds();
 
   PivotLog log;

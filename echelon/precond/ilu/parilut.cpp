@@ -160,6 +160,7 @@ class ParIlut final : public Ilu<T>::Impl {
     about.kind = PrecondKind::fill_limit;
     about.symmetric = symmetric_;
     about.ordering = word(options_.ordering);
+    about.factor_kernel = threshold_rounds_name;
     solve_.describe(A.blocks(), about);
     about.bytes += order_.bytes();
     about.factor_sweeps = options_.factor_sweeps;

@@ -192,9 +192,8 @@ template <class T>
 void StructIlu<T>::make_room() {
   if (factors_.size() != factor_scalars()) factors_ = Array<T>(factor_scalars());
   inverse_ = factors_.data() + (plan_.diagonal_only ? 0 : plan_.center * plane_stride());
-  for (int e = 0; e < entries(); ++e) {
+  for (int e = 0; e < entries(); ++e)
     to_[static_cast<std::size_t>(e)] = plan_.diagonal_only ? nullptr : factors_.data() + e * plane_stride();
-  }
 }
 
 template <class T>
@@ -243,6 +242,7 @@ void StructIlu<T>::fill_report() {
   name_levels(about, positive_);
   about.fill = options_.fill;
   about.block = dof_;
+  about.factor_kernel = about.kernel + (by_lines_ && dof_ == 1 && plan_.diagonal_only ? ", diagonal only" : "");
   about.schedule = lower_groups_.threads() > 1 ? "groups of lines" : "sequential";
   about.levels = lower_groups_.groups() * grid_.nz;
   about.fill_ratio = static_cast<double>(neighbours_inside(grid_, plan_.offsets)) /

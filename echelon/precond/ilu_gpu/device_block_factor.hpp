@@ -53,6 +53,8 @@ class DeviceBlockFactor {
   Array<double>& vector() { return estimate_; }
   const Array<double>& scale() const { return scale_; }
   double norm() const { return norm_; }
+  /// Which kernel eliminates, for reports.
+  const std::string& kernel() const { return launch_.kernel; }
   std::int64_t bytes() const;
 
   /// For tests: nobody takes the first so many rows of the next factorization, and waits are given up after so long.

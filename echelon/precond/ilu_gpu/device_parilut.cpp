@@ -167,6 +167,7 @@ struct DeviceParilut::Impl {
     report.kind = PrecondKind::fill_limit;
     report.symmetric = symmetric;
     report.ordering = word(options.ordering);
+    report.factor_kernel = threshold_rounds_name;
     report.block = 1;
     report.schedule = lower.tickets.empty() ? "rows in order" : "rows by depth";
     report.levels = lower.levels;

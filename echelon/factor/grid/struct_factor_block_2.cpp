@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#define ECHELON_BLOCK 2
-#include "echelon/factor/grid/struct_factor_block_size.inl"

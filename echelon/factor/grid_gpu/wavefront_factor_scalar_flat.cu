@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/factor/grid_gpu/wavefront_factor_scalar_launch.cuh"
-
-namespace echelon {
-ECHELON_FACTOR_SCALARS(Star9)
-ECHELON_FACTOR_SCALARS(Box9)
-}  // namespace echelon

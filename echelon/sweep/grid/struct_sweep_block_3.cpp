@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#define ECHELON_BLOCK 3
-#include "echelon/sweep/grid/struct_sweep_block_size.inl"

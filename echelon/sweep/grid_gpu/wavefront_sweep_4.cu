@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/grid_gpu/wavefront_sweep_launch.cuh"
-
-namespace echelon::device {
-template void launch_block_sweep<4>(const WavefrontSweepView&, int, Stored);
-}  // namespace echelon::device

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/sweep/grid_gpu/wavefront_sweep_known_launch.cuh"
-
-namespace echelon::device {
-template SweepKernel known_block_kernel<5>(const WavefrontSweepView&, int, Stored);
-}  // namespace echelon::device
