@@ -36,8 +36,9 @@ void require_room(const SolveOptions& options, const Grid& grid, const Stencil& 
   const double block = dof * dof * 8;
   const double matrix = points * stencil.size() * block;
   const bool factors = options.pc == "auto" || find_preconditioner(options.pc).takes_ilu_options;
-  const double growth = 1.0 + options.fill;  // each level of fill adds about a pattern's worth
-  const double factor = factors ? growth * matrix * (options.fill > 0 ? 1.5 : 1.0) : 0;
+  const int fill = options.precond.ilu.fill;
+  const double growth = 1.0 + fill;  // each level of fill adds about a pattern's worth
+  const double factor = factors ? growth * matrix * (fill > 0 ? 1.5 : 1.0) : 0;
   const double needed = matrix + factor + vector_count(options) * points * dof * 8;
   const auto what =
       fmt::format("{} on {}x{}x{} ({} of matrix, {} of factors, the rest vectors)", options.problem, grid.nx, grid.ny,
@@ -62,9 +63,7 @@ LinearSystem from_projection(const SolveOptions& options, const Grid& grid, cons
 bool leaves_grid(const SolveOptions& options) {
   AutoChoice choice;
   choice.pc = options.pc == "auto" ? "ilu" : options.pc;
-  choice.match_rows = options.match_rows;
-  if (options.ordering != "natural") choice.ilu.ordering = Ordering::rcm;
-  if (options.trisolve == "jacobi" || options.trisolve == "neumann") choice.ilu.trisolve.method = Trisolve::jacobi;
+  choice.options = options.precond;
   return echelon::leaves_grid(choice);
 }
 

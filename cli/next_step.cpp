@@ -6,8 +6,18 @@
 #include <algorithm>
 #include <vector>
 
+#include "echelon/precond/registry.hpp"
+
 namespace echelon::cli {
 namespace {
+
+/// It asks the least of a matrix.
+std::string simplest_preconditioner() {
+  for (const auto& entry : preconditioners()) {
+    if (entry.kind == PrecondKind::diagonal) return entry.name;
+  }
+  return {};
+}
 
 class Advice {
  public:
@@ -32,17 +42,17 @@ class Advice {
       case Reason::indefinite_matrix: say("the matrix is not positive definite: --solver gmres"); break;
       case Reason::indefinite_pc:
         say("the preconditioner is not positive definite: --solver gmres");
-        if (!tried("jacobi")) say("--pc jacobi");
+        if (!tried_simplest()) say(fmt::format("--pc {}", simplest_));
         break;
       case Reason::nan:
         say("look at the matrix with echelon check");
         shifted();
-        if (!tried("jacobi")) say("try --pc jacobi");
+        if (!tried_simplest()) say(fmt::format("try --pc {}", simplest_));
         break;
       case Reason::pc_failed:
         if (repairs_were_off()) say("let the pivots be repaired (--shift auto)");
         if (!run_.automatic) say("try --pc auto");
-        if (!tried("jacobi")) say("try --pc jacobi");
+        if (!tried_simplest()) say(fmt::format("try --pc {}", simplest_));
         if (steps_.empty()) say("look at the matrix with echelon check");
         break;
       case Reason::diverged:
@@ -66,28 +76,27 @@ class Advice {
   void say(std::string step) { steps_.push_back(std::move(step)); }
 
   /// "gmres with jacobi" among the attempts, or the one preconditioner of a run without a ladder.
-  bool tried(const std::string& pc) const {
-    return pc_.name == pc || std::ranges::any_of(run_.attempts, [&](const AttemptSummary& attempt) {
-             return attempt.name.find(" with " + pc) != std::string::npos;
+  bool tried_simplest() const {
+    return pc_.name == simplest_ || std::ranges::any_of(run_.attempts, [&](const AttemptSummary& attempt) {
+             return attempt.name.find(" with " + simplest_) != std::string::npos;
            });
   }
 
-  bool by_levels() const { return pc_.name == "ilu" || pc_.name == "ic"; }
+  /// An elimination, and so one that more levels make stronger.
+  bool eliminates_by_levels() const { return pc_.kind == PrecondKind::levels && pc_.factor_sweeps == 0 && pc_.colours == 0; }
 
   void stronger() {
     if (run_.automatic) return say("no rung of --pc auto helped: look at the matrix with echelon check");
-    say(by_levels() ? fmt::format("take a stronger preconditioner (--pc auto, --fill {})", pc_.fill + 1)
-                    : std::string("take a stronger preconditioner (--pc auto)"));
+    say(eliminates_by_levels() ? fmt::format("take a stronger preconditioner (--pc auto, --fill {})", pc_.fill + 1)
+                               : std::string("take a stronger preconditioner (--pc auto)"));
   }
 
   void shifted() {
-    if (pc_.name != "none" && pc_.name != "jacobi" && pc_.shift == 0 && !run_.automatic) say("try --shift 0.1");
+    if (has_factors(pc_.kind) && pc_.shift == 0 && !run_.automatic) say("try --shift 0.1");
   }
 
   /// The search leaves its attempts in the report; a shift that was given is one the user can vary.
-  bool repairs_were_off() const {
-    return pc_.name != "none" && pc_.name != "jacobi" && pc_.shift_attempts == 0 && !pc_.bad_pivots.empty();
-  }
+  bool repairs_were_off() const { return has_factors(pc_.kind) && pc_.shift_attempts == 0 && !pc_.bad_pivots.empty(); }
 
   std::string kept() const {
     return run_.attempts.empty() || run_.result.iterations == 0 ? "there was no iterate yet"
@@ -96,6 +105,7 @@ class Advice {
 
   const RunReport& run_;
   const FactorReport& pc_;
+  const std::string simplest_ = simplest_preconditioner();
   std::vector<std::string> steps_;
 };
 

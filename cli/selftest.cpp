@@ -34,8 +34,6 @@ void add_selftest_options(const OptionList& options, SelftestOptions& o) {
   group.count("--threads", o.threads, "0: as many as there are", 0, most_threads(), "T");
 }
 
-constexpr const char* solvers[] = {"cg", "gmres", "fgmres", "bicgstab"};
-
 double norm(const Vector<double>& v) {
   double sum = 0;
   for (const double value : v) sum += value * value;
@@ -51,7 +49,7 @@ SelftestCase solve_case(const std::string& solver, const std::string& pc, const 
   const Timer clock;
   try {
     const auto& op = as_operator(A);
-    const auto M = find_preconditioner(pc).make(A, options);
+    const auto M = find_preconditioner(pc).make(A, {.ilu = options});
     Vector<double> b(op.rows(), 1.0), x(op.rows(), 0.0), r(op.rows());
     const Report report = solve(solver, op, b, x, *M, {});
     op.residual(b, x, r);
@@ -76,7 +74,7 @@ SelftestCase thread_case(const StructMatrix<double>& A, int all_threads) {
   std::string hashes[2];
   for (int run = 0; run < 2; ++run) {
     set_threads(run == 0 ? 1 : all_threads);
-    const auto M = find_preconditioner("ilu").make(&csr, {.schedule = SweepSchedule::levels});
+    const auto M = find_preconditioner("ilu").make(&csr, {.ilu = {.schedule = SweepSchedule::levels}});
     Vector<double> b(csr.rows(), 1.0), x(csr.rows(), 0.0);
     const Report report = gmres(csr, b, x, *M, {});
     result.iterations = report.iterations;
@@ -114,13 +112,13 @@ std::vector<SelftestCase> all_cases(int all_threads) {
   const auto blocks = problems::random({10, 10, 10}, stencils::box27(), 3, 1);
   const auto poisson_csr = to_block_csr(poisson);
   const auto blocks_csr = to_block_csr(blocks);
-  for (const char* solver : solvers) {
+  for (const auto& solver : solver_names()) {
     for (const auto& pc : preconditioners()) {
       cases.push_back(solve_case(solver, pc.name, &poisson, "poisson 24x24x24"));
       cases.push_back(solve_case(solver, pc.name, &poisson_csr, "the same, block CSR"));
-      if (pc.symmetric_only || std::string(solver) == "cg") continue;
+      if (pc.symmetric_only || solver == "cg") continue;
       cases.push_back(solve_case(solver, pc.name, &flow, "convdiff 20x20x20"));
-      if (std::string(pc.name) == "parilut") continue;  // scalars only
+      if (pc.scalars_only) continue;
       cases.push_back(solve_case(solver, pc.name, &blocks, "random box27, 3x3 blocks"));
       cases.push_back(solve_case(solver, pc.name, &blocks_csr, "the same, block CSR"));
     }

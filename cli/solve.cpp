@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <new>
 #include <optional>
@@ -41,49 +40,10 @@ constexpr const char* solve_examples =
 /// Throws with the reason when there is no GPU.
 Device chosen_device(const std::string& backend) { return backend == "cuda" ? Device::cuda() : Device::host(); }
 
-TrisolveOptions trisolve_options(const SolveOptions& options) {
-  TrisolveOptions trisolve;
-  const auto take = [](const std::string& text, auto& value, auto... all) {
-    ((word(all) == text ? void(value = all) : void()), ...);
-  };
-  take(options.trisolve, trisolve.method, Trisolve::exact, Trisolve::jacobi, Trisolve::neumann, Trisolve::automatic);
-  take(options.trisolve_form, trisolve.form, JacobiForm::noncompact, JacobiForm::compact);
-  take(options.scale_factors, trisolve.scaling, FactorScaling::none, FactorScaling::lower, FactorScaling::upper,
-       FactorScaling::both);
-  trisolve.sweeps = options.sweeps;
-  trisolve.damping = options.damping;
-  trisolve.rows_a_block = options.jacobi_block;
-  trisolve.guard = options.guard == "on";
-  return trisolve;
-}
-
-IluOptions ilu_options(const SolveOptions& options) {
-  IluOptions ilu;
-  ilu.fill = options.fill;
-  ilu.drop = options.drop;
-  ilu.lfil = options.lfil;
-  ilu.column_pivoting = options.column_pivoting;
-  ilu.precision = stored_from_word(options.factor_precision);
-  for (const auto ordering : {Ordering::rcm, Ordering::colours, Ordering::random_colours}) {
-    if (options.ordering == word(ordering)) ilu.ordering = ordering;
-  }
-  if (options.pc == "parilu" || options.pc == "parilut") ilu.factor_sweeps = options.factor_sweeps;
-  ilu.fill_limit = options.fill_limit;
-  if (options.strict && options.shift == "auto") {
-    ilu.shift = ShiftPolicy::none;
-  } else if (options.shift == "none") {
-    ilu.shift = ShiftPolicy::none;
-  } else if (options.shift != "auto") {
-    ilu.shift = ShiftPolicy::value;
-    // std::stod throws at numbers below the normal ones.
-    std::from_chars(options.shift.data(), options.shift.data() + options.shift.size(), ilu.shift_value);
-  }
-  ilu.trisolve = trisolve_options(options);
-  ilu.scale_matrix = options.scale_matrix == "ruiz";
-  if (options.schedule == "sequential") ilu.schedule = SweepSchedule::sequential;
-  if (options.schedule == "levels") ilu.schedule = SweepSchedule::levels;
-  if (options.schedule == "point-to-point") ilu.schedule = SweepSchedule::point_to_point;
-  return ilu;
+PrecondOptions precond_options(const SolveOptions& options) {
+  PrecondOptions precond = options.precond;
+  if (options.strict && precond.ilu.shift == ShiftPolicy::automatic) precond.ilu.shift = ShiftPolicy::none;
+  return precond;
 }
 
 KrylovOptions krylov_options(const SolveOptions& options) {
@@ -269,7 +229,7 @@ int run_solve(const SolveOptions& options, const Arguments& arguments) {
 
   Watch watch(options, console, total);
   SolveRequest request;
-  request.wishes = {options.solver, options.pc, ilu_options(options), options.match_rows};
+  request.wishes = {options.solver, options.pc, precond_options(options)};
   request.krylov = krylov_options(options);
   request.krylov.monitor = [&](std::int64_t iteration, double residual) { return watch.ask(iteration, residual); };
   request.ask = [&] { return watch.ask(); };

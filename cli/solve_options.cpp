@@ -3,18 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <limits>
 
 #include "cli/line/option_checks.hpp"
 #include "cli/problem_kinds.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/krylov/krylov.hpp"
 #include "echelon/precond/registry.hpp"
 
 namespace echelon::cli {
 namespace {
 
-using Group = OptionGroup;
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 Words preconditioner_words() {
@@ -58,8 +57,10 @@ void add_system_options(const OptionList& options, SolveOptions& o) {
 
 void add_solver_options(const OptionList& options, SolveOptions& o) {
   OptionGroup group(options, "Solver");
-  group.name("--solver", o.solver, "cg, gmres, fgmres, bicgstab, or auto: by symmetry",
-             {"auto", "cg", "gmres", "fgmres", "bicgstab"});
+  Words solvers(solver_names().begin(), solver_names().end());
+  const auto solver_help = fmt::format("{}, or auto: by symmetry", fmt::join(solvers, ", "));
+  solvers.insert(solvers.begin(), "auto");
+  group.name("--solver", o.solver, solver_help, solvers);
   group.real("--rtol", o.rtol, "stop at |b-Ax| <= rtol*|b|", 0, 1, "T");
   group.real("--atol", o.atol, "or at |b-Ax| <= atol", 0, unbounded, "T");
   group.real("--nrbe", o.nrbe, "or at this normwise backward error; 0 is off", 0, 1, "T");
@@ -73,48 +74,46 @@ void add_solver_options(const OptionList& options, SolveOptions& o) {
   group.real("--time-limit", o.time_limit, "seconds, then end in order; 0 is none", 0, unbounded, "S");
 }
 
-void add_trisolve_options(Group& group, SolveOptions& o) {
-  group.word("--trisolve", o.trisolve,
-             "triangular systems: exact sweeps, jacobi or neumann iterations, or auto: what is faster",
-             {"exact", "jacobi", "neumann", "auto"}, {"randomized"});
-  group.count("--sweeps", o.sweeps, "of the iteration, for each triangle; with exact sweeps, --factor-sweeps", 1, 100'000,
-              "K");
-  group.word("--trisolve-form", o.trisolve_form, "of jacobi: noncompact or compact", {"noncompact", "compact"});
-  group.real("--damping", o.damping, "of jacobi", 1e-3, 1, "W");
-  group.count("--jacobi-block", o.jacobi_block, "block jacobi: so many consecutive rows are solved exactly", 1, 1'000'000,
-              "M");
-  group.word("--scale-factors", o.scale_factors, "Ruiz scaling before iterating: none, lower, upper or both",
-             {"none", "lower", "upper", "both"});
-  group.word("--scale-matrix", o.scale_matrix, "factor the matrix as it is, or after ruiz scaling", {"none", "ruiz"});
-  group.word("--guard", o.guard, "on: exact sweeps take over where the iteration would diverge; off is for study",
-             {"on", "off"});
-}
+/// One option of a preconditioner: where its text goes depends on what it may be.
+struct AddPrecondOption {
+  OptionGroup& group;
+  PrecondOptions& to;
+  const PrecondOption& option;
 
-void add_preconditioner_options(CLI::App& app, SolveOptions& o, FileOptions& files) {
-  Group group(app, "Preconditioner", files);
+  void operator()(const RealValue& value) const {
+    group.real(option.name, value.in(to), option.help, value.smallest, value.largest, option.type);
+  }
+  template <class Integer>
+  void operator()(const CountValue<Integer>& value) const {
+    group.count(option.name, value.in(to), option.help, value.smallest, value.largest, option.type);
+  }
+  void operator()(const FlagValue& value) const { group.flag(option.name, value.in(to), option.help); }
+  void operator()(const WordValue& value) const {
+    const Words have(value.words.begin(), value.words.end()), later(value.later.begin(), value.later.end());
+    group.meant_text(
+        option.name, [&o = to, set = value.set](const std::string& word) { set(o, word); }, value.get(to), option.help,
+        option.type, [have, later](const std::string& word) { return check_word(word, have, later); });
+  }
+  void operator()(const TextValue& value) const {
+    group.meant_text(
+        option.name, [&o = to, set = value.set](const std::string& text) { set(o, text); }, value.get(to), option.help,
+        option.type,
+        [set = value.set](const std::string& text) {
+          PrecondOptions unused;
+          return set(unused, text);
+        });
+  }
+};
+
+void add_preconditioner_options(const OptionList& options, SolveOptions& o) {
+  OptionGroup group(options, "Preconditioner");
   const auto have = preconditioner_words();
   group.name("--pc", o.pc, fmt::format("{}; auto says what it chose and why", fmt::join(have, ", ")), have,
              {"dbsr", "mg", "amg", "randomized", "ras"});
-  group.count("--fill", o.fill, "level of fill of ilu and ic", 0, 100, "K");
-  group.real("--drop", o.drop, "ilut: entries not above this times the norm of their row of A are dropped", 0, 1, "T");
-  group.count("--lfil", o.lfil, "ilut: at most so many entries a row of L, and of U, the diagonal apart", 0,
-              std::numeric_limits<std::int32_t>::max(), "P");
-  group.real("--column-pivoting", o.column_pivoting,
-             "ilut: the largest entry of a row of U becomes its pivot when T times it is above the diagonal; 0: never", 0, 1,
-             "T");
-  group.text("--shift", o.shift, "bad pivots: none stops, auto repairs and reports, or a diagonal shift", "none|auto|VALUE")
-      ->check(CLI::Validator([](std::string& text) { return check_shift(text); }, ""));
-  group.count("--factor-sweeps", o.factor_sweeps, "of parilu and parilut: fixed-point sweeps over the factors", 1, 1000,
-              "N");
-  group.real("--fill-limit", o.fill_limit, "of parilut: entries of L, and of U, over those of A's triangles", 0, 1000, "R");
-  group.word("--ordering", o.ordering, "natural, rcm, colours (greedy) or random-colours (Jones and Plassmann's)",
-             {"natural", "rcm", "colours", "random-colours"});
-  group.flag("--match-rows", o.match_rows, "ilu, ilut: first permute and scale rows so that the diagonal is large");
-  group.word("--schedule", o.schedule, "triangular sweeps: auto, sequential, levels or point-to-point",
-             {"auto", "sequential", "levels", "point-to-point"});
-  add_trisolve_options(group, o);
-  group.word("--factor-precision", o.factor_precision, "how factors on a grid are kept: fp64, fp32, bf16 or fp16",
-             {"fp64", "fp32", "bf16", "fp16"});
+  for (const PrecondOption* option : precond_options()) {
+    std::visit(AddPrecondOption{group, o.precond, *option}, option->value);
+    if (option->shown) group.show_default(option->name, option->shown);
+  }
   group.flag("--strict", o.strict, "forbid every repair");
 }
 
@@ -136,7 +135,7 @@ void add_output_options(const OptionList& options, SolveOptions& o) {
 void add_solve_options(const OptionList& options, SolveOptions& o) {
   add_system_options(options, o);
   add_solver_options(options, o);
-  add_preconditioner_options(options.app, o, options.files);
+  add_preconditioner_options(options, o);
   add_output_options(options, o);
 }
 

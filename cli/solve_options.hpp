@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/line/option_group.hpp"
+#include "echelon/precond/precond_options.hpp"
 
 namespace echelon::cli {
 
@@ -40,21 +41,7 @@ struct SolveOptions {
   double time_limit = 0;            // seconds; 0 is none
 
   std::string pc = "auto";
-  int fill = 0;
-  double drop = 1e-3;  // of ilut
-  std::int64_t lfil = 20;
-  double column_pivoting = 0;
-  std::string shift = "auto";
-  std::string ordering = "natural";
-  int factor_sweeps = 5;
-  double fill_limit = 2;
-  std::string factor_precision = "fp64";
-  std::string schedule = "auto";
-  std::string trisolve = "exact", trisolve_form = "noncompact", scale_factors = "none", guard = "on";
-  int sweeps = 40, jacobi_block = 1;
-  double damping = 1;
-  std::string scale_matrix = "none";
-  bool match_rows = false;
+  PrecondOptions precond;  // by the options that the registry's entries name
   bool strict = false;
 
   std::string backend = "auto";

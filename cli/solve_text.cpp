@@ -34,11 +34,12 @@ const char* in_words(Reason reason) {
 }
 
 std::string preconditioner_text(const FactorReport& pc) {
-  if (pc.name == "none") return "none";
+  if (pc.kind == PrecondKind::identity) return "none";
   if (!pc.ok && pc.bytes == 0) return pc.name + ", not set up";
   std::string text = pc.name;
-  if (pc.name != "jacobi") {
-    text += pc.name == "ilut"   ? fmt::format("{}({}, {:g})", pc.column_pivoting > 0 ? "p" : "", pc.lfil, pc.drop)
+  if (has_factors(pc.kind)) {
+    text += pc.kind == PrecondKind::thresholds
+                ? fmt::format("{}({}, {:g})", pc.column_pivoting > 0 ? "p" : "", pc.lfil, pc.drop)
             : pc.fill_limit > 0 ? fmt::format("(fill {:g})", pc.fill_limit)
                                 : fmt::format("({})", pc.fill);
     text += fmt::format(", {} order, fill ratio {:.2f}", pc.ordering, pc.fill_ratio);

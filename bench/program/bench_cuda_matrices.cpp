@@ -38,7 +38,7 @@ Solved solve_on(Device device, const Run& run, const BlockCsr<double>& A, const 
   SolveRequest request;
   request.wishes.solver = run.solver;
   request.wishes.pc = run.pc;
-  request.wishes.ilu.fill = run.fill;
+  request.wishes.options.ilu.fill = run.fill;
   request.krylov.rtol = rtol;
   // What a GPU has: the counts are compared.
   request.krylov.cg_form = CgForm::plain;

@@ -29,16 +29,10 @@ class CsrSolves {
     conversion_ = timer_.seconds();
   }
 
-  BenchRow measure(const std::string& pc, int rounds) {
-    return pc == "parilut" ? measure_as<DeviceParilut>(pc, rounds) : measure_as<DeviceBlockIlu>(pc, rounds);
-  }
-
- private:
-  BlockCsr<double> on_gpu(const bench::BenchCase& one) const { return to_block_csr(one.make()).to(gpu_); }
-
+  /// By the options that its name stands for, in the class that factors again.
   template <class Factors>
-  BenchRow measure_as(const std::string& pc, int rounds) {
-    IluOptions options = options_by_name(pc, {});
+  BenchRow measure(const std::string& pc, int rounds) {
+    IluOptions options = options_by_name(pc, {}).ilu;
     options.shift = ShiftPolicy::none;
     std::vector<double> seconds, setup, solve, tables;
     std::vector<std::vector<TimePart>> parts, setup_parts;
@@ -83,6 +77,9 @@ class CsrSolves {
     return row;
   }
 
+ private:
+  BlockCsr<double> on_gpu(const bench::BenchCase& one) const { return to_block_csr(one.make()).to(gpu_); }
+
   const Timer timer_;
   const Device gpu_ = Device::cuda();
   const bench::BenchCase& one_;
@@ -91,13 +88,22 @@ class CsrSolves {
   double conversion_ = 0;
 };
 
+struct Method {
+  const char* pc;
+  BenchRow (CsrSolves::*measure)(const std::string& pc, int rounds);
+};
+
+constexpr Method methods[] = {{"parilu", &CsrSolves::measure<DeviceBlockIlu>},
+                              {"parilut", &CsrSolves::measure<DeviceParilut>},
+                              {"mcilu", &CsrSolves::measure<DeviceBlockIlu>}};
+
 /// The first use of a kernel loads it.
-void warm_up(const bench::BenchCase& one, const std::vector<std::string>& methods) {
+void warm_up(const bench::BenchCase& one) {
   constexpr std::int64_t tiny_side = 12;
   bench::BenchCase tiny = one;
   for (std::int64_t* side : {&tiny.grid.nx, &tiny.grid.ny, &tiny.grid.nz}) *side = std::min(*side, tiny_side);
   CsrSolves solves(tiny);
-  for (const auto& pc : methods) static_cast<void>(solves.measure(pc, 1));
+  for (const auto& method : methods) static_cast<void>((solves.*method.measure)(method.pc, 1));
 }
 
 }  // namespace
@@ -121,13 +127,12 @@ CaseResult measure_device_convergence(const bench::BenchCase& one, int rounds, c
     if (fill == 0) answer_norm = measured.answer_norm;
     add(std::move(measured.rows.front()));
   }
-  const std::vector<std::string> methods = {"parilu", "parilut", "mcilu"};
   progress("block CSR");
-  warm_up(one, methods);
+  warm_up(one);
   CsrSolves solves(one);
-  for (const auto& pc : methods) {
-    progress(pc);
-    add(solves.measure(pc, rounds));
+  for (const auto& method : methods) {
+    progress(method.pc);
+    add((solves.*method.measure)(method.pc, rounds));
   }
   compare_with(contenders, one, answer_norm, progress, result.rows.back(), result);
   return result;

@@ -28,7 +28,7 @@ IluOptions ilu_options(const OurVariant& variant) {
 
 std::unique_ptr<Preconditioner<double>> factored(const StructMatrix<double>& A, const OurVariant& variant) {
   const auto options = ilu_options(variant);
-  if (!variant.pc.empty()) return find_preconditioner(variant.pc).make(&A, options);
+  if (!variant.pc.empty()) return find_preconditioner(variant.pc).make(&A, {.ilu = options});
   return std::make_unique<Ilu<double>>(variant.positive ? ic(A, options) : ilu(A, options));
 }
 

@@ -43,11 +43,4 @@ std::string check_word(const std::string& text, const std::vector<std::string>& 
   return fmt::format("got '{}'{}, legal are {}", text, suggestion(text, have), fmt::join(have, ", "));
 }
 
-std::string check_shift(const std::string& text) {
-  if (text == "none" || text == "auto") return {};
-  double value = 0;
-  if (read_all(text, value) && std::isfinite(value) && value > 0) return {};
-  return fmt::format("got '{}', needs none, auto or a positive number", text);
-}
-
 }  // namespace echelon::cli

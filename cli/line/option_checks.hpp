@@ -13,7 +13,5 @@ std::string check_integer(const std::string& text, std::int64_t smallest, std::i
 /// `later` are words of the interface whose method this version does not have yet.
 std::string check_word(const std::string& text, const std::vector<std::string>& have,
                        const std::vector<std::string>& later = {});
-/// none, auto, or a positive number.
-std::string check_shift(const std::string& text);
 
 }  // namespace echelon::cli

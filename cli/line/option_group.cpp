@@ -95,6 +95,21 @@ void OptionGroup::counts(const char* name, std::vector<int>& values, const std::
   text(name, values, help, type)->check(integer(smallest, largest))->multi_option_policy(take_all)->expected(1, most);
 }
 
+void OptionGroup::meant_text(const char* name, const std::function<void(const std::string&)>& take, const std::string& shown,
+                             const std::string& help, const char* type,
+                             const std::function<std::string(const std::string&)>& check) {
+  const auto take_last = [take](const CLI::results_t& given) {
+    take(given.back());
+    return true;
+  };
+  app_.add_option(name, take_last, help, false, [shown] { return shown; })
+      ->group(title_)
+      ->type_name(type)
+      ->check(CLI::Validator([check](std::string& text) { return check(text); }, ""));
+}
+
+void OptionGroup::show_default(const char* name, const char* value) { app_.get_option(name)->default_str(value); }
+
 void OptionGroup::required_word(const char* name, std::string& value, const std::string& help, const Words& have,
                                 const Words& later, const char* type) {
   text(name, value, help, type)->check(words(have, later))->required();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,11 @@ class OptionGroup {
   template <class Value>
   void count(const char* name, Value& value, const std::string& help, std::int64_t smallest, std::int64_t largest,
              const char* type);
+  /// A text of which only the meaning is kept, by `take`; `check` says what is wrong with it, as option_checks.hpp does.
+  void meant_text(const char* name, const std::function<void(const std::string&)>& take, const std::string& shown,
+                  const std::string& help, const char* type, const std::function<std::string(const std::string&)>& check);
+  /// What the help says the default is, where the variable holds something else.
+  void show_default(const char* name, const char* value);
   /// Several of them.
   void counts(const char* name, std::vector<int>& values, const std::string& help, std::int64_t smallest,
               std::int64_t largest, const char* type, int most);

@@ -3,18 +3,39 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "echelon/base/error.hpp"
 
 namespace echelon {
+namespace {
+
+struct Named {
+  const char* name;
+  decltype(&cg) solve;
+};
+
+constexpr Named solvers[] = {{"cg", cg}, {"gmres", gmres}, {"fgmres", fgmres}, {"bicgstab", bicgstab}};
+
+}  // namespace
+
+std::span<const std::string> solver_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const auto& one : solvers) all.emplace_back(one.name);
+    return all;
+  }();
+  return names;
+}
 
 Report solve(const std::string& solver, const Operator<double>& A, const Vector<double>& b, Vector<double>& x,
              const Preconditioner<double>& M, const KrylovOptions& options) {
-  if (solver == "cg") return cg(A, b, x, M, options);
-  if (solver == "gmres") return gmres(A, b, x, M, options);
-  if (solver == "fgmres") return fgmres(A, b, x, M, options);
-  if (solver == "bicgstab") return bicgstab(A, b, x, M, options);
-  throw Error(ErrorCode::bad_argument,
-              fmt::format("there is no solver '{}'; there are cg, gmres, fgmres and bicgstab", solver));
+  for (const auto& one : solvers) {
+    if (solver == one.name) return one.solve(A, b, x, M, options);
+  }
+  const auto names = solver_names();
+  throw Error(ErrorCode::bad_argument, fmt::format("there is no solver '{}'; there are {} and {}", solver,
+                                                   fmt::join(names.first(names.size() - 1), ", "), names.back()));
 }
 
 }  // namespace echelon

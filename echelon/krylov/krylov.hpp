@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "echelon/base/array.hpp"
@@ -69,7 +70,9 @@ Report fgmres(const Operator<double>& A, const Vector<double>& b, Vector<double>
 Report bicgstab(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
                 const KrylovOptions& options = {});
 
-/// By name ("cg", "gmres", "fgmres", "bicgstab"); throws Error(bad_argument) that lists them.
+/// "cg", "gmres", "fgmres", "bicgstab"
+std::span<const std::string> solver_names();
+/// By name; throws Error(bad_argument) that lists them.
 Report solve(const std::string& solver, const Operator<double>& A, const Vector<double>& b, Vector<double>& x,
              const Preconditioner<double>& M, const KrylovOptions& options = {});
 

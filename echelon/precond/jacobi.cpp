@@ -82,6 +82,7 @@ void invert_all(Array<T>& diagonal, std::int64_t block_rows, int b, FactorReport
 template <class T>
 void describe(FactorReport& report, int b, const Array<T>& inverse, std::int64_t nonzeros) {
   report.name = "jacobi";
+  report.kind = PrecondKind::diagonal;
   report.block = b;
   report.kernel = shapes::kernel_name(b);
   report.bytes = inverse.bytes();

@@ -47,7 +47,10 @@ template <class T>
 class FunctionPreconditioner final : public Preconditioner<T> {
  public:
   using Apply = std::function<void(const Vector<T>&, Vector<T>&)>;
-  explicit FunctionPreconditioner(Apply apply, const char* name = "user") : apply_(std::move(apply)) { report_.name = name; }
+  explicit FunctionPreconditioner(Apply apply, const char* name = "user") : apply_(std::move(apply)) {
+    report_.name = name;
+    report_.kind = PrecondKind::other;
+  }
   void apply(const Vector<T>& r, Vector<T>& z) const override { apply_(r, z); }
   const FactorReport& report() const override { return report_; }
 

@@ -16,11 +16,15 @@ const char* word(PivotNote::Kind kind) {
   return "zero";
 }
 
+bool has_factors(PrecondKind kind) {
+  return kind == PrecondKind::levels || kind == PrecondKind::thresholds || kind == PrecondKind::fill_limit;
+}
+
 std::string title(const FactorReport& report) {
-  if (report.name == "ilut") {
+  if (report.kind == PrecondKind::thresholds) {
     return fmt::format("{}({}, {:g})", report.column_pivoting > 0 ? "ILUTP" : "ILUT", report.lfil, report.drop);
   }
-  return fmt::format("{}({})", report.name == "ic" ? "IC" : "ILU", report.fill);
+  return fmt::format("{}({})", report.symmetric ? "IC" : "ILU", report.fill);
 }
 
 }  // namespace echelon

@@ -39,8 +39,20 @@ struct TrisolveNote {
   TriangleNote lower, upper;
 };
 
+/// What stands for A⁻¹. Sentences and advice go by it: names are many ("ilu", "paric", "mcilu") and more will come.
+enum class PrecondKind {
+  identity,
+  diagonal,
+  levels,      // L U with the entries that a level of fill allows
+  thresholds,  // L U with the entries that are large
+  fill_limit,  // L U with so many entries, the largest
+  other
+};
+
 struct FactorReport {
-  std::string name = "none";           // "ilu", "ic", "jacobi", …
+  std::string name = "none";  // "ilu", "ic", "jacobi", …
+  PrecondKind kind = PrecondKind::identity;
+  bool symmetric = false;              // factors of a symmetric matrix: IC
   bool ok = true;                      // false: do not apply; `message` says why
   std::string message;                 // one sentence with the place, for people
   int fill = 0;                        // level of fill
@@ -76,6 +88,9 @@ struct FactorReport {
   std::optional<TrisolveNote> trisolve;  // when asked for
   std::vector<std::string> remarks;
 };
+
+/// Whether there are factors, with pivots that may be bad.
+bool has_factors(PrecondKind kind);
 
 /// "ILU(0)", "IC(1)", "ILUT(20, 0.001)", "ILUTP(20, 0.001)": for messages.
 std::string title(const FactorReport& report);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "echelon/precond/registry.hpp"
+
 namespace echelon {
 namespace {
 
@@ -71,11 +73,11 @@ bool suits(const Rule& rule, const MatrixTraits& matrix) {
 /// A fixed preconditioner: the solver goes by symmetry, and CG that meets an indefinite matrix hands over to GMRES.
 std::vector<AutoChoice> fixed_preconditioner(const MatrixTraits& matrix, const AutoWishes& wishes) {
   const auto choice = [&](const char* solver, const char* why) {
-    return AutoChoice{wishes.solver == "auto" ? solver : wishes.solver, wishes.pc, wishes.ilu, wishes.match_rows, why};
+    return AutoChoice{wishes.solver == "auto" ? solver : wishes.solver, wishes.pc, wishes.options, why};
   };
   if (wishes.solver != "auto") return {choice("", "as asked for")};
   // Matched rows and thresholds take the symmetry away from the preconditioner.
-  if (wishes.match_rows) return {choice("gmres", "rows matched, as asked for")};
+  if (wishes.options.match_rows) return {choice("gmres", "rows matched, as asked for")};
   if (wishes.pc == "ilut") return {choice("gmres", "thresholds keep no symmetry")};
   if (matrix.symmetric() && matrix.positive_diagonal()) {
     return {choice("cg", "symmetric with a positive diagonal"),
@@ -87,11 +89,12 @@ std::vector<AutoChoice> fixed_preconditioner(const MatrixTraits& matrix, const A
 }  // namespace
 
 std::string AutoChoice::name() const {
-  std::string text = fmt::format("{} with {}", solver, pc == "none" ? "no preconditioner" : pc);
-  if (pc == "ilu" || pc == "ic" || pc == "parilu" || pc == "mcilu") text += fmt::format("({})", ilu.fill);
-  if (pc == "ilut") text += fmt::format("{}({}, {:g})", ilu.column_pivoting > 0 ? "p" : "", ilu.lfil, ilu.drop);
-  if (ilu.ordering == Ordering::rcm) text += ", rcm order";
-  if (match_rows) text += ", rows matched";
+  const PrecondEntry* entry = look_up_preconditioner(pc);
+  const bool nothing = entry && entry->kind == PrecondKind::identity;
+  std::string text = fmt::format("{} with {}", solver, nothing ? "no preconditioner" : pc);
+  if (entry && entry->parameters) text += entry->parameters(options);
+  if (options.ilu.ordering == Ordering::rcm) text += ", rcm order";
+  if (options.match_rows) text += ", rows matched";
   return text;
 }
 
@@ -99,20 +102,22 @@ std::vector<AutoChoice> auto_ladder(const MatrixTraits& matrix, const AutoWishes
   if (wishes.pc != "auto") return fixed_preconditioner(matrix, wishes);
   std::vector<AutoChoice> ladder;
   for (const auto& rule : rules) {
-    if (!suits(rule, matrix) || (wishes.match_rows && !rule.match_rows)) continue;
-    AutoChoice choice{rule.solver, rule.pc, wishes.ilu, rule.match_rows, rule.why};
+    if (!suits(rule, matrix) || (wishes.options.match_rows && !rule.match_rows)) continue;
+    AutoChoice choice{rule.solver, rule.pc, wishes.options, rule.why};
+    choice.options.match_rows = rule.match_rows;
+    IluOptions& ilu = choice.options.ilu;
     if (wishes.solver != "auto") choice.solver = wishes.solver;
-    if (choice.solver == "cg" && choice.match_rows) continue;
+    if (choice.solver == "cg" && rule.match_rows) continue;
     if (choice.pc == "ilut") {
-      choice.ilu.lfil = wishes.ilu.lfil * rule.more;
-      choice.ilu.drop = wishes.ilu.drop / finer(rule.more);
-      if (rule.column_pivoting > 0) choice.ilu.column_pivoting = rule.column_pivoting;
+      ilu.lfil *= rule.more;
+      ilu.drop /= finer(rule.more);
+      if (rule.column_pivoting > 0) ilu.column_pivoting = rule.column_pivoting;
     } else {
-      choice.ilu.fill = wishes.ilu.fill + rule.more;
+      ilu.fill += rule.more;
     }
-    if (rule.ordering == rcm) choice.ilu.ordering = rcm;
+    if (rule.ordering == rcm) ilu.ordering = rcm;
     // The user's own policy stands; the rules only refine "auto".
-    if (choice.ilu.shift == ShiftPolicy::automatic) choice.ilu.shift = rule.shift;
+    if (ilu.shift == ShiftPolicy::automatic) ilu.shift = rule.shift;
     ladder.push_back(std::move(choice));
   }
   return ladder;

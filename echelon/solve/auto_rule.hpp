@@ -8,25 +8,24 @@
 #include <vector>
 
 #include "echelon/matrix/traits.hpp"
-#include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/precond/precond_options.hpp"
 
 namespace echelon {
 
-/// What the user fixed; "auto" leaves it to the rules. With pc "auto", `ilu.fill` is where the ladder begins.
+/// What the user fixed; "auto" leaves it to the rules. With pc "auto" the ladder begins with these options: `ilu.fill`
+/// is its first one, and with `match_rows` only rungs that match rows are left.
 struct AutoWishes {
   std::string solver = "auto";
   std::string pc = "auto";
-  IluOptions ilu;
-  bool match_rows = false;  // only factor matrices whose rows were matched first
+  PrecondOptions options;
 };
 
 /// One rung of the ladder.
 struct AutoChoice {
   std::string solver;
   std::string pc;
-  IluOptions ilu;
-  bool match_rows = false;  // rows permuted so that the diagonal holds large entries before factoring
-  std::string why;          // a clause for people: "symmetric with positive diagonal"
+  PrecondOptions options;
+  std::string why;  // a clause for people: "symmetric with positive diagonal"
 
   /// "cg with ic(0)", "gmres with ilu(2), rcm order"
   std::string name() const;

@@ -11,7 +11,6 @@
 #include "echelon/base/error.hpp"
 #include "echelon/base/timer.hpp"
 #include "echelon/factor/work_budget.hpp"
-#include "echelon/precond/ilu/matched_ilu.hpp"
 #include "echelon/solve/gpu_system.hpp"
 #include "echelon/solve/grid_form.hpp"
 
@@ -76,7 +75,7 @@ class Ladder {
     rungs_ = auto_ladder(outcome_.traits, request_.wishes);
     if (request_.wishes.pc == "auto") {
       for (auto& rung : rungs_) {
-        if (rung.ilu.most_operations == 0) rung.ilu.most_operations = setup_budget(nonzeros());
+        if (rung.options.ilu.most_operations == 0) rung.options.ilu.most_operations = setup_budget(nonzeros());
       }
     }
     if (!on_gpu()) return;
@@ -111,10 +110,14 @@ class Ladder {
   /// Made when it is first needed; each form of the matrix has its own.
   GpuSystem& gpu_for(const AutoChoice& choice) {
     auto& system = on_grid_form(choice) ? gpu_grid_form_ : gpu_;
-    if (!system) system.emplace(matrix_for(choice), b_, request_.krylov.null_space, choice.ilu.fill, request_.device);
+    if (!system)
+      system.emplace(matrix_for(choice), b_, request_.krylov.null_space, choice.options.ilu.fill, request_.device);
     return *system;
   }
-  int first_fill() const { return request_.wishes.pc == "none" ? 0 : request_.wishes.ilu.fill; }
+  int first_fill() const {
+    const AutoWishes& wishes = request_.wishes;
+    return wishes.pc == "auto" || find_preconditioner(wishes.pc).takes_ilu_options ? wishes.options.ilu.fill : 0;
+  }
 
   /// What the GPU's matrices have taken so far, which is no part of a set-up.
   double matrix_seconds() const {
@@ -178,14 +181,14 @@ class Ladder {
     note.relative_residual = report.relative_residual;
     note.history = report.history;
     outcome_.attempts.push_back(std::move(note));
-    const bool widen =
-        !report.converged && !gave_up_ && choice.ilu.precision != Stored::fp64 && is_for_want_of_precision(report.reason);
+    const bool widen = !report.converged && !gave_up_ && choice.options.ilu.precision != Stored::fp64 &&
+                       is_for_want_of_precision(report.reason);
     keep_if_better(choice, std::move(report));
     if (!widen) return;
     AutoChoice wide = choice;
-    wide.ilu.precision = Stored::fp64;
-    wide.why = fmt::format("with factors stored in {} the solve ended by '{}': back to fp64", word(choice.ilu.precision),
-                           word(last_reason_));
+    wide.options.ilu.precision = Stored::fp64;
+    wide.why = fmt::format("with factors stored in {} the solve ended by '{}': back to fp64",
+                           word(choice.options.ilu.precision), word(last_reason_));
     attempt(wide, last);
     outcome_.report.remarks.push_back(wide.why);
   }
@@ -206,9 +209,7 @@ class Ladder {
       return nullptr;
     }
     try {
-      M = on_gpu()            ? gpu_for(choice).make(choice)
-          : choice.match_rows ? matched(choice)
-                              : make_preconditioner(choice.pc, matrix_for(choice), choice.ilu);
+      M = on_gpu() ? gpu_for(choice).make(choice) : make_preconditioner(choice.pc, matrix_for(choice), choice.options);
     } catch (const TooCostly& error) {
       too_costly_.push_back(choice);
       skip(choice, note, error.what());
@@ -224,7 +225,7 @@ class Ladder {
       return nullptr;
     }
     const auto& report = M->report();
-    const auto repair = request_.strict && !b_is_zero_ ? forbidden_repair(report, choice.ilu.shift) : std::string();
+    const auto repair = request_.strict && !b_is_zero_ ? forbidden_repair(report, choice.options.ilu.shift) : std::string();
     if (!repair.empty()) {
       note.message = fmt::format("--strict forbids the repair that {} needs: {}", choice.name(), repair);
       if (last || request_.wishes.pc != "auto") throw Error(ErrorCode::repair_forbidden, note.message);
@@ -249,10 +250,10 @@ class Ladder {
 
   /// More levels of fill on the same pattern in the same order cost more.
   bool known_too_costly(const AutoChoice& choice) const {
-    const auto by_levels = [](const AutoChoice& one) { return one.pc == "ilu" || one.pc == "ic"; };
+    const auto by_levels = [](const AutoChoice& one) { return find_preconditioner(one.pc).kind == PrecondKind::levels; };
     return std::ranges::any_of(too_costly_, [&](const AutoChoice& one) {
-      return by_levels(one) && by_levels(choice) && one.match_rows == choice.match_rows &&
-             one.ilu.ordering == choice.ilu.ordering && one.ilu.fill <= choice.ilu.fill;
+      return by_levels(one) && by_levels(choice) && one.options.match_rows == choice.options.match_rows &&
+             one.options.ilu.ordering == choice.options.ilu.ordering && one.options.ilu.fill <= choice.options.ilu.fill;
     });
   }
 
@@ -273,6 +274,7 @@ class Ladder {
     outcome_.report.relative_residual = outcome_.report.nrbe = nothing_to_solve ? 0 : 1;
     outcome_.report.history = {1.0};
     outcome_.report.preconditioner.name = choice.pc;
+    if (const auto* entry = look_up_preconditioner(choice.pc)) outcome_.report.preconditioner.kind = entry->kind;
     outcome_.report.preconditioner.ok = false;
     outcome_.choice = choice;
   }
@@ -289,15 +291,6 @@ class Ladder {
                     have_report_ ? fmt::format("the returned iterate is that of {}", outcome_.choice.name())
                                  : "before the first iteration: x = 0 is returned");
     have_report_ = true;
-  }
-
-  std::unique_ptr<Preconditioner<double>> matched(const AutoChoice& choice) const {
-    const auto factor = find_preconditioner(choice.pc).factor_matched;
-    if (!factor) throw Error(ErrorCode::bad_option, fmt::format("matched rows are not for --pc {}", choice.pc));
-    if (const auto* grid = std::get_if<const StructMatrix<double>*>(&A_)) {
-      return std::make_unique<MatchedIlu>(to_block_csr(**grid), choice.ilu, factor);
-    }
-    return std::make_unique<MatchedIlu>(*std::get<const BlockCsr<double>*>(A_), choice.ilu, factor);
   }
 
   Report run(const AutoChoice& choice, const Preconditioner<double>& M, bool last) {

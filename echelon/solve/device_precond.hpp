@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which preconditioners of the registry have a body on a GPU, for a structured matrix and for block CSR, and their making
-// there.
+// What the registry's entries say of a GPU, asked for a choice: whether it has a body there, for a structured matrix and for
+// block CSR, and its making there.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "echelon/matrix/grid_gpu/tile_matrix.hpp"
+#include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/precond/preconditioner.hpp"
 #include "echelon/solve/auto_rule.hpp"
 
 namespace echelon {

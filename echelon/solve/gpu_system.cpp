@@ -49,7 +49,8 @@ std::unique_ptr<Preconditioner<double>> GpuSystem::make(const AutoChoice& choice
     convert();
     return make_on_gpu(choice, *converted_, *csr_, traits_);
   }
-  return make_on_gpu(choice, tiles(choice.pc == "none" ? 0 : choice.ilu.fill), traits_.asymmetry);
+  const int fill = find_preconditioner(choice.pc).takes_ilu_options ? choice.options.ilu.fill : 0;
+  return make_on_gpu(choice, tiles(fill), traits_.asymmetry);
 }
 
 void GpuSystem::convert() {

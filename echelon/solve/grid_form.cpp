@@ -26,18 +26,22 @@ std::optional<GridForm> GridForm::of(const MatrixRef& A) {
 }
 
 bool GridForm::concerns(const AutoChoice& choice) {
-  if (choice.pc == "none") return true;
-  if ((choice.pc != "ilu" && choice.pc != "ic") || choice.match_rows) return false;
-  if (choice.ilu.ordering != Ordering::natural || choice.ilu.schedule != SweepSchedule::automatic) return false;
-  return !iterates(choice.ilu.trisolve) && !choice.ilu.scale_matrix;
+  const auto* entry = look_up_preconditioner(choice.pc);
+  if (!entry || !entry->takes_recognised_grids) return false;
+  if (!entry->takes_ilu_options) return true;
+  const IluOptions& ilu = choice.options.ilu;
+  if (choice.options.match_rows || ilu.ordering != Ordering::natural) return false;
+  return ilu.schedule == SweepSchedule::automatic && !iterates(ilu.trisolve) && !ilu.scale_matrix;
 }
 
 bool GridForm::suits(const AutoChoice& choice, const MatrixTraits& traits) const {
   if (!concerns(choice)) return false;
-  if (choice.pc == "none") return true;
-  if (found_.absent == 0) return fill_is_the_graphs(found_.grid, found_.stencil, choice.ilu.fill);
+  const PrecondEntry& entry = find_preconditioner(choice.pc);
+  if (!entry.takes_ilu_options) return true;
+  const int fill = choice.options.ilu.fill;
+  if (found_.absent == 0) return fill_is_the_graphs(found_.grid, found_.stencil, fill);
   // A pattern that is not symmetric is no matrix for IC, though its zeros may be.
-  return choice.ilu.fill == 0 && (choice.pc == "ilu" || traits.symmetric());
+  return fill == 0 && (!entry.symmetric_only || traits.symmetric());
 }
 
 std::string GridForm::sentence() const {

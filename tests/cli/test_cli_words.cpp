@@ -8,6 +8,7 @@
 #include "cli/line/nearest.hpp"
 #include "cli/line/option_checks.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/precond/ilu/ilu_option_list.hpp"
 
 namespace echelon::cli {
 namespace {
@@ -48,8 +49,9 @@ TEST(OptionChecks, NumbersAndWords) {
   EXPECT_EQ(check_word("ilu", {"ilu"}), "");
   EXPECT_NE(check_word("amg", {"ilu"}, {"amg"}).find("does not have 'amg' yet; it has ilu"), std::string::npos);
   EXPECT_NE(check_word("ilo", {"ilu"}, {"amg"}).find("did you mean ilu?"), std::string::npos);
-  for (const char* text : {"none", "auto", "1e-3"}) EXPECT_EQ(check_shift(text), "") << text;
-  for (const char* text : {"0", "-1", "nan", "yes"}) EXPECT_NE(check_shift(text), "") << text;
+  IluOptions options;
+  for (const char* text : {"none", "auto", "1e-3"}) EXPECT_EQ(set_shift(options, text), "") << text;
+  for (const char* text : {"0", "-1", "nan", "yes"}) EXPECT_NE(set_shift(options, text), "") << text;
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST_F(DeviceFactoredIluTest, SolvesByNameTakeTheHostsWay) {
       if (match && std::string(pc) == "parilut") continue;
       SolveRequest request;
       request.wishes.pc = pc;
-      request.wishes.match_rows = match;
+      request.wishes.options.match_rows = match;
       V x(A.rows(), 0.0), on_host(A.rows(), 0.0);
       const AutoOutcome host = solve_automatically(&A, b, on_host, request);
       request.device = Device::cuda();

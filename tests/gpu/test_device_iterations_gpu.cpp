@@ -308,7 +308,7 @@ TEST_F(DeviceIteration, AWholeSolve) {
     SolveRequest request;
     request.wishes.pc = "ilu";
     request.wishes.solver = "gmres";
-    request.wishes.ilu.trisolve.method = method;
+    request.wishes.options.ilu.trisolve.method = method;
     request.krylov.null_space = &ones;
     Vector<double> x(system.A.rows(), 0.0), on_host(system.A.rows(), 0.0);
     const auto host = solve_automatically(&system.A, system.b, on_host, request);

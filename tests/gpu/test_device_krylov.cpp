@@ -330,7 +330,7 @@ TEST_F(DeviceKrylov, BlockCsrIsSolvedThere) {
       SolveRequest request;
       request.recognise_stencils = false;
       request.wishes.pc = "ilu";
-      request.wishes.ilu.ordering = ordering;
+      request.wishes.options.ilu.ordering = ordering;
       V x(A->rows(), 0.0), on_host(A->rows(), 0.0);
       const AutoOutcome host = solve_automatically(A, b, on_host, request);
       request.device = Device::cuda();
@@ -382,7 +382,7 @@ TEST_F(DeviceKrylov, MatchedRowsHaveTheBitsOfTheHost) {
   SolveRequest request;
   V on_host(A.rows(), 0.0), x(A.rows(), 0.0);
   const AutoOutcome host = solve_automatically(&A, r, on_host, request);
-  EXPECT_TRUE(host.choice.match_rows);
+  EXPECT_TRUE(host.choice.options.match_rows);
   request.device = gpu;
   const AutoOutcome outcome = solve_automatically(&A, r, x, request);
   EXPECT_TRUE(outcome.report.converged) << outcome.report.message;

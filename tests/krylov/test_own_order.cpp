@@ -96,10 +96,10 @@ TEST(HostOnly, SaysWhyAGpuCannot) {
   choice.pc = "jacobi";
   EXPECT_NE(host_only(choice, star).find("jacobi"), std::string::npos);
   choice.pc = "ic";
-  choice.ilu.fill = 100;
+  choice.options.ilu.fill = 100;
   EXPECT_NE(host_only(choice, star).find("thousand"), std::string::npos);
-  choice.ilu.fill = 0;
-  choice.ilu.schedule = SweepSchedule::levels;
+  choice.options.ilu.fill = 0;
+  choice.options.ilu.schedule = SweepSchedule::levels;
   EXPECT_NE(host_only(choice, star).find("schedule"), std::string::npos);
 }
 
@@ -107,30 +107,30 @@ TEST(HostOnly, BlockCsrTakesOrdersIterationsAndMostSchedules) {
   AutoChoice choice;
   choice.pc = "ilu";
   for (const auto method : {Trisolve::jacobi, Trisolve::neumann, Trisolve::automatic}) {
-    choice.ilu.trisolve.method = method;
+    choice.options.ilu.trisolve.method = method;
     EXPECT_EQ(host_only(choice), "");
   }
-  choice.ilu.trisolve = {};
-  choice.ilu.ordering = Ordering::rcm;
-  choice.ilu.fill = 100;
+  choice.options.ilu.trisolve = {};
+  choice.options.ilu.ordering = Ordering::rcm;
+  choice.options.ilu.fill = 100;
   for (const auto schedule : {SweepSchedule::automatic, SweepSchedule::sequential, SweepSchedule::levels}) {
-    choice.ilu.schedule = schedule;
+    choice.options.ilu.schedule = schedule;
     EXPECT_EQ(host_only(choice), "");
   }
-  choice.ilu.schedule = SweepSchedule::point_to_point;
+  choice.options.ilu.schedule = SweepSchedule::point_to_point;
   EXPECT_NE(host_only(choice).find("schedule"), std::string::npos);
   choice.pc = "none";
   EXPECT_EQ(host_only(choice), "");
   choice.pc = "jacobi";
   EXPECT_NE(host_only(choice).find("jacobi"), std::string::npos);
-  choice.ilu.schedule = SweepSchedule::automatic;
+  choice.options.ilu.schedule = SweepSchedule::automatic;
   choice.pc = "ilut";
   EXPECT_EQ(host_only(choice), "");
   choice.pc = "ilu";
-  choice.ilu.schedule = SweepSchedule::point_to_point;
-  choice.match_rows = true;
+  choice.options.ilu.schedule = SweepSchedule::point_to_point;
+  choice.options.match_rows = true;
   EXPECT_NE(host_only(choice).find("schedule"), std::string::npos);
-  choice.ilu.schedule = SweepSchedule::automatic;
+  choice.options.ilu.schedule = SweepSchedule::automatic;
   EXPECT_EQ(host_only(choice), "");
 }
 
@@ -139,7 +139,7 @@ TEST(HostOnly, WhatLeavesTheGridTakesBlockCsr) {
   const auto made = [](const char* pc, const IluOptions& options = {}) {
     AutoChoice choice;
     choice.pc = pc;
-    choice.ilu = options;
+    choice.options.ilu = options;
     return choice;
   };
   std::vector<AutoChoice> leaving;
@@ -150,15 +150,15 @@ TEST(HostOnly, WhatLeavesTheGridTakesBlockCsr) {
     leaving.push_back(made(pc, {.trisolve = {.method = Trisolve::jacobi}}));
   }
   leaving.push_back(made("ilu"));
-  leaving.back().match_rows = true;
+  leaving.back().options.match_rows = true;
   for (AutoChoice& choice : leaving) {
     SCOPED_TRACE(choice.name());
     EXPECT_TRUE(leaves_grid(choice));
     EXPECT_EQ(host_only(choice), "");
     EXPECT_EQ(host_only(choice, star), "");
-    choice.ilu.schedule = SweepSchedule::levels;
+    choice.options.ilu.schedule = SweepSchedule::levels;
     EXPECT_EQ(host_only(choice, star), "");
-    choice.ilu.scale_matrix = true;
+    choice.options.ilu.scale_matrix = true;
     EXPECT_NE(host_only(choice), "");
     EXPECT_NE(host_only(choice, star), "");
   }

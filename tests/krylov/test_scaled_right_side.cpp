@@ -150,7 +150,7 @@ TEST(ZeroRightSide, IsZeroWhateverBecameOfThePreconditioner) {
       SolveRequest request;
       request.wishes.solver = solver;
       request.wishes.pc = "ilu";
-      request.wishes.ilu.shift = ShiftPolicy::none;
+      request.wishes.options.ilu.shift = ShiftPolicy::none;
       request.strict = strict;
       const auto outcome = solve_automatically(&A, b, x, request);
       EXPECT_TRUE(outcome.report.converged) << solver << ": " << outcome.report.message;

@@ -322,7 +322,7 @@ TEST(Ilut, TheRegistryAndTheAutomaticSolveKnowIt) {
   Vector<double> x(A.rows(), 0.0);
   SolveRequest request;
   request.wishes.pc = "ilut";
-  request.wishes.ilu.lfil = 7;
+  request.wishes.options.ilu.lfil = 7;
   const auto outcome = solve_automatically(&A, b, x, request);
   EXPECT_TRUE(outcome.report.converged);
   EXPECT_EQ(outcome.choice.name(), "gmres with ilut(7, 0.001)");

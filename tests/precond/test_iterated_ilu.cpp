@@ -268,7 +268,7 @@ TEST(IteratedIlu, AMatrixScaledFirst) {
   const auto system = problems::projection({9, 9, 9});
   IluOptions options;
   options.scale_matrix = true;
-  const auto M = make_preconditioner("ic", &system.A, options);
+  const auto M = make_preconditioner("ic", &system.A, {.ilu = options});
   EXPECT_NE(M->report().remarks.back().find("A was scaled first"), std::string::npos);
   const Vector<double> ones(system.A.rows(), 1.0);
   Vector<double> x(system.A.rows(), 0.0);

@@ -186,7 +186,7 @@ TEST(ParIlu, TheRegistryTakesTheSymmetricFormByItself) {
   const auto flow = problems::convection_diffusion({9, 9, 9}, stencils::star7());
   EXPECT_EQ(find_preconditioner("parilu").make(&poisson, {})->report().name, "paric");
   EXPECT_EQ(find_preconditioner("parilu").make(&poisson, {})->report().factor_sweeps, default_sweeps);
-  EXPECT_EQ(find_preconditioner("parilu").make(&flow, {.factor_sweeps = 2})->report().name, "parilu");
+  EXPECT_EQ(find_preconditioner("parilu").make(&flow, {.ilu = {.factor_sweeps = 2}})->report().name, "parilu");
   EXPECT_EQ(find_preconditioner("mcilu").make(&poisson, {})->report().name, "mcic");
   EXPECT_EQ(find_preconditioner("mcilu").make(&flow, {})->report().name, "mcilu");
 }
@@ -201,7 +201,7 @@ TEST(ParIlu, IterationRatiosOnPoisson) {
   const auto A = problems::poisson({32, 32, 32}, stencils::star7());
   const Vector<double> b(A.rows(), 1.0);
   const auto iterations = [&](const char* pc, const IluOptions& options) {
-    const auto M = find_preconditioner(pc).make(&A, options);
+    const auto M = find_preconditioner(pc).make(&A, {.ilu = options});
     Vector<double> x(A.rows(), 0.0);
     const auto report = cg(A, b, x, *M, {.rtol = 1e-8});
     EXPECT_TRUE(report.converged) << pc;

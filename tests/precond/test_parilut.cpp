@@ -213,7 +213,7 @@ TEST(ParIlut, FewerIterationsThanIcOnPoisson) {
   const auto A = problems::poisson({32, 32, 32}, stencils::star7());
   const Vector<double> b(A.rows(), 1.0);
   const auto iterations = [&](const char* pc, const IluOptions& options) {
-    const auto M = find_preconditioner(pc).make(&A, options);
+    const auto M = find_preconditioner(pc).make(&A, {.ilu = options});
     Vector<double> x(A.rows(), 0.0);
     const auto report = cg(A, b, x, *M, {.rtol = 1e-8});
     EXPECT_TRUE(report.converged) << pc;

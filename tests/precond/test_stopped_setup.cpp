@@ -95,7 +95,7 @@ TEST(StoppedSetup, FactorizationsOnOneThreadAndSome) {
   const auto with = [](const char* pc, const auto& change) {
     IluOptions options;
     change(options);
-    return [options, pc](const BlockCsr<double>& A) { (void)make_preconditioner(pc, &A, options); };
+    return [options, pc](const BlockCsr<double>& A) { (void)make_preconditioner(pc, &A, {.ilu = options}); };
   };
   for (const int team : {1, 2, 4}) {
     const Team threads(team);
@@ -161,8 +161,8 @@ TEST(StoppedSetup, TheBitsDoNotDependOnQuestions) {
         options.fill = 2;
         const Vector<double> r(A->rows(), 1.0);
         Vector<double> plain(A->rows()), asked(A->rows());
-        make_preconditioner(pc, A, options)->apply(r, plain);
-        (void)ask([&] { make_preconditioner(pc, A, options)->apply(r, asked); });
+        make_preconditioner(pc, A, {.ilu = options})->apply(r, plain);
+        (void)ask([&] { make_preconditioner(pc, A, {.ilu = options})->apply(r, asked); });
         for (std::int64_t i = 0; i < r.size(); ++i) ASSERT_EQ(plain[i], asked[i]) << pc << " row " << i;
       }
     }

@@ -175,7 +175,7 @@ TEST(NarrowFactors, AStagnatingSolveReturnsToFp64AndSaysSo) {
   ec::SolveRequest request;
   request.wishes.pc = "ilu";
   request.wishes.solver = "gmres";
-  request.wishes.ilu.precision = Stored::bf16;
+  request.wishes.options.ilu.precision = Stored::bf16;
   request.krylov = {.rtol = 1e-8, .max_it = 20000, .restart = 2};
   const auto outcome = ec::solve_automatically(&A, b, x, request);
   EXPECT_TRUE(outcome.report.converged) << outcome.report.message;

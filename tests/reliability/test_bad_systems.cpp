@@ -74,7 +74,7 @@ bool is_finite(Kind kind) { return kind != Kind::nonfinite_input && kind != Kind
 void expect_answer_or_row(const BadSystem& bad, const BlockCsr<double>& A, const Way& way) {
   IluOptions options = way.options;
   options.shift = ShiftPolicy::none;
-  const auto M = make_preconditioner(way.pc, &A, options);
+  const auto M = make_preconditioner(way.pc, &A, {.ilu = options});
   const FactorReport& report = M->report();
   Vector<double> r(bad.n, 1.0), z(bad.n);
   if (report.ok) {
@@ -96,7 +96,7 @@ void expect_answer_or_row(const BadSystem& bad, const BlockCsr<double>& A, const
 }
 
 void expect_counted_repair(const BadSystem& bad, const BlockCsr<double>& A, const Way& way) {
-  const auto M = make_preconditioner(way.pc, &A, way.options);
+  const auto M = make_preconditioner(way.pc, &A, {.ilu = way.options});
   const FactorReport& report = M->report();
   if (!way.own_order) {
     EXPECT_EQ(report.ok, bad.bad_row < 0 || is_finite(bad.kind)) << report.message;

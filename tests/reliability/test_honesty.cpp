@@ -58,7 +58,7 @@ void judge(std::uint64_t number, const std::string& solver, const Way& way, Tall
   const long double start = reference::exact_residual_norm(system.A, system.b, system.x);
   std::unique_ptr<Preconditioner<double>> M;
   try {
-    M = make_preconditioner(way.pc, &system.A, way.options);
+    M = make_preconditioner(way.pc, &system.A, {.ilu = way.options});
   } catch (const Error& error) {
     // IC says at once that it needs symmetry; that is honest, too.
     EXPECT_EQ(error.code(), ErrorCode::symmetry) << error.what();

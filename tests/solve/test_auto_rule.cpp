@@ -27,7 +27,7 @@ TEST(AutoRule, SymmetricWithPositiveDiagonalStartsWithCgAndIc) {
   const auto ladder = auto_ladder(symmetric_positive(), {});
   EXPECT_EQ(ladder.front().solver, "cg");
   EXPECT_EQ(ladder.front().pc, "ic");
-  EXPECT_EQ(ladder.front().ilu.shift, ShiftPolicy::none);
+  EXPECT_EQ(ladder.front().options.ilu.shift, ShiftPolicy::none);
   EXPECT_EQ(ladder.front().name(), "cg with ic(0)");
 }
 
@@ -54,36 +54,36 @@ TEST(AutoRule, TheLadderIsBoundedAndRepeats) {
 TEST(AutoRule, TheUsersSolverFillAndShiftStand) {
   AutoWishes wishes;
   wishes.solver = "bicgstab";
-  wishes.ilu.fill = 2;
-  wishes.ilu.shift = ShiftPolicy::value;
-  wishes.ilu.shift_value = 0.1;
+  wishes.options.ilu.fill = 2;
+  wishes.options.ilu.shift = ShiftPolicy::value;
+  wishes.options.ilu.shift_value = 0.1;
   for (const auto& choice : auto_ladder(symmetric_positive(), wishes)) {
     EXPECT_EQ(choice.solver, "bicgstab");
     if (choice.pc == "ilu" || choice.pc == "ic") {
-      EXPECT_GE(choice.ilu.fill, 2);
+      EXPECT_GE(choice.options.ilu.fill, 2);
     }
-    EXPECT_EQ(choice.ilu.shift, ShiftPolicy::value);
+    EXPECT_EQ(choice.options.ilu.shift, ShiftPolicy::value);
   }
 }
 
 TEST(AutoRule, AZeroOnTheDiagonalIsMatchedFirstUnlessThereAreBlocks) {
   auto traits = unsymmetric();
   traits.zero_diagonals = 1;
-  EXPECT_TRUE(auto_ladder(traits, {}).front().match_rows);
+  EXPECT_TRUE(auto_ladder(traits, {}).front().options.match_rows);
   traits.block = 3;
-  for (const auto& choice : auto_ladder(traits, {})) EXPECT_FALSE(choice.match_rows);
+  for (const auto& choice : auto_ladder(traits, {})) EXPECT_FALSE(choice.options.match_rows);
 }
 
 TEST(AutoRule, CgNeverGetsMatchedRows) {
   AutoWishes wishes;
   wishes.solver = "cg";
-  for (const auto& choice : auto_ladder(unsymmetric(), wishes)) EXPECT_FALSE(choice.match_rows);
+  for (const auto& choice : auto_ladder(unsymmetric(), wishes)) EXPECT_FALSE(choice.options.match_rows);
 }
 
 TEST(AutoRule, NearlyCompleteFactorizationsAreForSmallMatrices) {
   auto traits = unsymmetric();
   traits.rows = 10'000'000;
-  for (const auto& choice : auto_ladder(traits, {})) EXPECT_LE(choice.ilu.fill, 2);
+  for (const auto& choice : auto_ladder(traits, {})) EXPECT_LE(choice.options.ilu.fill, 2);
 }
 
 TEST(AutoRule, TheLastFactorizationsAreThresholdsInANarrowBandAndPivoting) {
@@ -93,12 +93,13 @@ TEST(AutoRule, TheLastFactorizationsAreThresholdsInANarrowBandAndPivoting) {
   const auto& pivoting = ladder[ladder.size() - 2];
   EXPECT_EQ(band.name(), "gmres with ilut(200, 1e-08), rcm order");
   EXPECT_EQ(pivoting.name(), "gmres with ilutp(200, 1e-08), rcm order");
-  EXPECT_EQ(pivoting.ilu.column_pivoting, 0.5);
-  EXPECT_FALSE(pivoting.match_rows);
+  EXPECT_EQ(pivoting.options.ilu.column_pivoting, 0.5);
+  EXPECT_FALSE(pivoting.options.match_rows);
   EXPECT_EQ(ladder.back().pc, "jacobi");
   auto blocks = unsymmetric();
   blocks.block = 3;
-  for (const auto& choice : auto_ladder(blocks, {})) EXPECT_EQ(choice.ilu.column_pivoting, 0) << "pivots are scalars";
+  for (const auto& choice : auto_ladder(blocks, {}))
+    EXPECT_EQ(choice.options.ilu.column_pivoting, 0) << "pivots are scalars";
 }
 
 TEST(AutoRule, TheBudgetOfASetUpGrowsWithTheMatrix) {

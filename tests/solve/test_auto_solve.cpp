@@ -58,7 +58,7 @@ TEST(AutoSolve, AnEmptyDiagonalIsMatchedFirst) {
   Vector<double> x(A.rows(), 0.0);
   const auto outcome = solve_automatically(&A, b, x, {});
   EXPECT_TRUE(outcome.report.converged);
-  EXPECT_TRUE(outcome.choice.match_rows);
+  EXPECT_TRUE(outcome.choice.options.match_rows);
   EXPECT_EQ(outcome.report.preconditioner.perturbed_pivots, 0);
   EXPECT_LE(relative_residual(A, b, x), 1e-8);
 }
@@ -144,7 +144,7 @@ TEST(AutoSolve, AQuestionEndsTheFirstSetUpWithXZero) {
     Vector<double> x(A.rows(), 7.0);
     SolveRequest request;
     request.wishes.pc = "ilu";
-    request.wishes.ilu.fill = 1;
+    request.wishes.options.ilu.fill = 1;
     int asked = 0;
     request.ask = [&, answer = verdict] { return ++asked < 10 ? Verdict::proceed : answer; };
     const auto outcome = solve_automatically(&A, b, x, request);
@@ -198,8 +198,8 @@ TEST(AutoSolve, ARungThatWouldTakeTooMuchFillIsSkippedAndSaid) {
   int skipped = 0;
   for (const auto& attempt : outcome.attempts) {
     // In RCM order the full row comes last, and hardly anything fills in.
-    const bool natural = attempt.choice.ilu.ordering == Ordering::natural && !attempt.choice.match_rows;
-    if (attempt.choice.pc != "ilu" || attempt.choice.ilu.fill == 0 || !natural) continue;
+    const bool natural = attempt.choice.options.ilu.ordering == Ordering::natural && !attempt.choice.options.match_rows;
+    if (attempt.choice.pc != "ilu" || attempt.choice.options.ilu.fill == 0 || !natural) continue;
     EXPECT_EQ(attempt.outcome, "skipped") << attempt.choice.name();
     EXPECT_EQ(attempt.message.find("skipped: "), 0u) << attempt.message;
     EXPECT_FALSE(attempt.set_up);
@@ -215,10 +215,10 @@ TEST(AutoSolve, AFixedPreconditionerIsTheUsersWishWhateverItCosts) {
   Vector<double> x(A.rows(), 0.0);
   SolveRequest request;
   request.wishes.pc = "ilu";
-  request.wishes.ilu.fill = 1;
+  request.wishes.options.ilu.fill = 1;
   const auto outcome = solve_automatically(&A, b, x, request);
   EXPECT_TRUE(outcome.report.converged);
-  EXPECT_EQ(outcome.choice.ilu.most_operations, 0);
+  EXPECT_EQ(outcome.choice.options.ilu.most_operations, 0);
 }
 
 TEST(AutoSolve, LeavingASlowRungIsNotOutOfIterations) {
@@ -248,7 +248,7 @@ TEST(AutoSolveFull, WaveguidesAreSolvedByThresholdsInANarrowBand) {
     EXPECT_TRUE(outcome.report.converged) << outcome.report.message;
     EXPECT_LE(relative_residual(A, b, x), 1.0001e-8);
     EXPECT_EQ(outcome.choice.pc, "ilut");
-    EXPECT_EQ(outcome.choice.ilu.ordering, Ordering::rcm);
+    EXPECT_EQ(outcome.choice.options.ilu.ordering, Ordering::rcm);
     EXPECT_LE(outcome.report.iterations, 20);
   }
   // And the pivoting one by itself.
@@ -258,8 +258,8 @@ TEST(AutoSolveFull, WaveguidesAreSolvedByThresholdsInANarrowBand) {
   SolveRequest request;
   const auto ladder = auto_ladder(traits_of(A), {});
   request.wishes.pc = "ilut";
-  request.wishes.ilu = ladder[ladder.size() - 2].ilu;
-  ASSERT_GT(request.wishes.ilu.column_pivoting, 0);
+  request.wishes.options.ilu = ladder[ladder.size() - 2].options.ilu;
+  ASSERT_GT(request.wishes.options.ilu.column_pivoting, 0);
   const auto outcome = solve_automatically(&A, b, x, request);
   EXPECT_TRUE(outcome.report.converged);
   EXPECT_LE(outcome.report.iterations, 5);
@@ -272,7 +272,7 @@ TEST(AutoSolve, AGridIsLookedForOnlyWhereItWouldBeUsed) {
   const auto looked = [&](const char* pc, bool rcm = false) {
     SolveRequest request;
     request.wishes.pc = pc;
-    if (rcm) request.wishes.ilu.ordering = Ordering::rcm;
+    if (rcm) request.wishes.options.ilu.ordering = Ordering::rcm;
     return solve_automatically(&A, b, x, request).looked_for_a_grid;
   };
   EXPECT_TRUE(looked("auto"));

@@ -30,7 +30,7 @@ SolveRequest request_for(const std::string& pc, int fill) {
   SolveRequest request;
   request.wishes.solver = "gmres";
   request.wishes.pc = pc;
-  request.wishes.ilu.fill = fill;
+  request.wishes.options.ilu.fill = fill;
   return request;
 }
 
@@ -75,9 +75,9 @@ TEST(GridForm, HasTheFactorsOfBlockCsr) {
     ASSERT_TRUE(form) << name;
     AutoChoice choice;
     choice.pc = "ilu";
-    choice.ilu.fill = fill;
+    choice.options.ilu.fill = fill;
     EXPECT_TRUE(form->suits(choice, traits_of(rows))) << name << " " << fill;
-    const auto here = ilu(form->matrix(), choice.ilu).lower(), there = ilu(rows, choice.ilu).lower();
+    const auto here = ilu(form->matrix(), choice.options.ilu).lower(), there = ilu(rows, choice.options.ilu).lower();
     ASSERT_TRUE(std::ranges::equal(here.column(), there.column())) << name << " " << fill;
     ASSERT_TRUE(std::ranges::equal(here.values(), there.values())) << name << " " << fill;
   }
@@ -103,14 +103,14 @@ TEST(GridForm, AbsentEntriesOfAStarAreZeros) {
   AutoChoice choice;
   for (const auto& [pc, fill, suits] : {std::tuple{"ilu", 0, true}, {"ic", 0, true}, {"ilu", 1, false}, {"none", 0, true}}) {
     choice.pc = pc;
-    choice.ilu.fill = fill;
+    choice.options.ilu.fill = fill;
     EXPECT_EQ(form->suits(choice, traits_of(holed)), suits) << pc << " " << fill;
   }
   // IC looks at the pattern too.
   MatrixTraits unsymmetric = traits_of(holed);
   unsymmetric.asymmetry = 1;
   choice.pc = "ic";
-  choice.ilu.fill = 0;
+  choice.options.ilu.fill = 0;
   EXPECT_FALSE(form->suits(choice, unsymmetric));
   const auto request = request_for("ilu", 0);
   SolveRequest off = request;
@@ -140,13 +140,13 @@ TEST(GridForm, StaysBlockCsrWhereTheGridMeansOtherFactors) {
   EXPECT_EQ(recognised(star, request_for("jacobi", 0)), "");
   EXPECT_EQ(recognised(small, request_for("ilu", 0)), "");
   SolveRequest rcm = request_for("ilu", 0);
-  rcm.wishes.ilu.ordering = Ordering::rcm;
+  rcm.wishes.options.ilu.ordering = Ordering::rcm;
   EXPECT_EQ(recognised(star, rcm), "");
   SolveRequest levels = request_for("ilu", 0);
-  levels.wishes.ilu.schedule = SweepSchedule::levels;
+  levels.wishes.options.ilu.schedule = SweepSchedule::levels;
   EXPECT_EQ(recognised(star, levels), "");
   SolveRequest matched = request_for("ilu", 0);
-  matched.wishes.match_rows = true;
+  matched.wishes.options.match_rows = true;
   EXPECT_EQ(recognised(star, matched), "");
 }
 
@@ -159,7 +159,7 @@ TEST(GridForm, EveryRungTakesTheFormThatSuitsIt) {
   EXPECT_EQ(automatic.outcome.report.recognised, "star7 on 11x10x12");
   EXPECT_EQ(automatic.outcome.report.cg_form, "eisenstat");
   // Factors of files may be kept short, as those on grids are.
-  request.wishes.ilu.precision = Stored::fp32;
+  request.wishes.options.ilu.precision = Stored::fp32;
   EXPECT_EQ(solved(&star, request).outcome.report.preconditioner.precision, "fp32");
 }
 

@@ -195,6 +195,8 @@ struct WavefrontFactor<T>::Impl {
 
   void describe_report(FactorReport& report) const {
     report.name = positive ? "ic" : "ilu";
+    report.kind = PrecondKind::levels;
+    report.symmetric = positive;
     report.fill = options.fill;
     report.block = order.dof();
     report.precision = sizeof(T) == 8 ? "fp64" : "fp32";

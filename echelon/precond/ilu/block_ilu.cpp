@@ -168,7 +168,7 @@ void BlockIlu<T>::make_workspaces() {
 template <class T>
 void BlockIlu<T>::fill_report(const BlockCsr<T>& A) {
   auto& about = this->report;
-  about.name = fmt::format("{}{}", fixed_point_ ? "par" : about.colours > 0 ? "mc" : "", positive_definite_ ? "ic" : "ilu");
+  name_levels(about, positive_definite_, fixed_point_ ? "par" : about.colours > 0 ? "mc" : "");
   about.fill = options_.fill;
   about.ordering = word(options_.ordering);
   about.factor_sweeps = options_.factor_sweeps;

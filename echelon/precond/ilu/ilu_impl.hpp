@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <span>
+#include <string>
 
 #include "echelon/precond/ilu/ilu.hpp"
 
@@ -24,6 +25,13 @@ double first_magnitude(std::span<const T> values) {
     if (value != 0 && std::isfinite(value)) return std::abs(static_cast<double>(value));
   }
   return 0;
+}
+
+/// Factors by level of fill are called "ilu" and "ic", behind what says how they were found: "paric", "mcilu".
+inline void name_levels(FactorReport& report, bool symmetric, const std::string& how = "") {
+  report.name = how + (symmetric ? "ic" : "ilu");
+  report.kind = PrecondKind::levels;
+  report.symmetric = symmetric;
 }
 
 template <class T>

@@ -82,6 +82,7 @@ void BlockIlut<T>::factor(const BlockCsr<T>& A) {
   auto& about = this->report;
   const PatternView pattern{A.block_rows(), A.row_start().data(), A.column().data()};
   about.name = "ilut";
+  about.kind = PrecondKind::thresholds;
   about.lfil = options_.lfil;
   about.drop = options_.drop;
   about.column_pivoting = options_.column_pivoting;

@@ -157,6 +157,8 @@ class ParIlut final : public Ilu<T>::Impl {
   void describe(const BlockCsr<T>& A) {
     auto& about = this->report;
     about.name = symmetric_ ? "parict" : "parilut";
+    about.kind = PrecondKind::fill_limit;
+    about.symmetric = symmetric_;
     about.ordering = word(options_.ordering);
     about.factor_kernel = threshold_rounds_name;
     solve_.describe(A.blocks(), about);

@@ -239,7 +239,7 @@ void StructIlu<T>::make_workspaces() {
 template <class T>
 void StructIlu<T>::fill_report() {
   auto& about = this->report;
-  about.name = positive_ ? "ic" : "ilu";
+  name_levels(about, positive_);
   about.fill = options_.fill;
   about.block = dof_;
   about.factor_kernel = about.kernel + (by_lines_ && dof_ == 1 && plan_.diagonal_only ? ", diagonal only" : "");

@@ -185,7 +185,7 @@ struct DeviceBlockIlu::Impl {
   }
 
   void describe() {
-    report.name = fmt::format("{}{}", fixed_point ? "par" : report.colours > 0 ? "mc" : "", positive ? "ic" : "ilu");
+    name_levels(report, positive, fixed_point ? "par" : report.colours > 0 ? "mc" : "");
     report.factor_sweeps = options.factor_sweeps;
     report.factor_kernel = fixed_point ? fixed_point->kernel() : work.kernel();
     report.fill = options.fill;

@@ -164,6 +164,8 @@ struct DeviceParilut::Impl {
 
   void describe(const BlockCsr<double>& A) {
     report.name = symmetric ? "parict" : "parilut";
+    report.kind = PrecondKind::fill_limit;
+    report.symmetric = symmetric;
     report.ordering = word(options.ordering);
     report.factor_kernel = threshold_rounds_name;
     report.block = 1;
