@@ -22,18 +22,26 @@ namespace echelon {
 
 constexpr int column_row_threads = 128;
 
-/// What a kernel is compiled for, besides the block size.
-struct ColumnTuning {
-  int lanes;        // of a row
-  int columns;      // that each of them has
-  int under_way;    // rows k at once
-  int blocks_held;  // of threads on a processor: registers are limited for them
+/// What a kernel is compiled for, besides the block size: lanes of a row, columns that each of them has, rows k under way at
+/// once, and blocks of threads held on a processor, for which registers are limited. What was fastest on an H200, more rows
+/// under way before more steps of each. Types, because nvcc's host code cannot name a struct's value in a kernel's arguments.
+struct ShortRowsOfTwo {
+  static constexpr int lanes = 16, columns = 1, under_way = 2, blocks_held = 7;
+};
+struct LongRowsOfTwo {
+  static constexpr int lanes = 32, columns = 2, under_way = 2, blocks_held = 5;
+};
+struct ShortRowsOfThree {
+  static constexpr int lanes = 32, columns = 1, under_way = 2, blocks_held = 6;
+};
+struct LongRowsOfThree {
+  static constexpr int lanes = 32, columns = 3, under_way = 1, blocks_held = 4;
 };
 
-template <int B, ColumnTuning tuning>
+template <int B, class Tuning>
 class ColumnRow {
  public:
-  static constexpr int G = tuning.lanes, S = tuning.columns, C = tuning.under_way;
+  static constexpr int G = Tuning::lanes, S = Tuning::columns, C = Tuning::under_way;
   static constexpr int rows_a_warp = 32 / G, steps = RowMeetsView::steps_a_word;
   static constexpr int most_entries = (G * S - 1) / B;
   static_assert(most_entries < G && RowHead::words <= G, "a lane has an entry's place in the patterns, and a word of heads");
@@ -374,11 +382,11 @@ class ColumnRow {
   double u_[C][S][B], w_[S][B], scale_ = 0, smallest_ = 0;
 };
 
-template <int B, ColumnTuning tuning>
-__global__ void __launch_bounds__(column_row_threads, tuning.blocks_held)
+template <int B, class Tuning>
+__global__ void __launch_bounds__(column_row_threads, Tuning::blocks_held)
     column_row_factor_kernel(const __grid_constant__ RowFactorView v) {
-  using Row = ColumnRow<B, tuning>;
-  __shared__ typename Row::Room rooms[column_row_threads / tuning.lanes];
+  using Row = ColumnRow<B, Tuning>;
+  __shared__ typename Row::Room rooms[column_row_threads / Tuning::lanes];
   device::wait_for_previous();
   device::let_next_begin();
   Row row(v, rooms);

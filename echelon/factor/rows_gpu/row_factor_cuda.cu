@@ -69,43 +69,29 @@ Chosen chosen_met(const RowFactorView& v) {
 }
 
 /// Rows whose columns the lanes of a group have in registers.
-template <int B, ColumnTuning tuning, ColumnTuning... longer>
+template <int B, class Tuning, class... Longer>
 Chosen column_rows(int longest) {
-  using Row = ColumnRow<B, tuning>;
-  if constexpr (sizeof...(longer) > 0) {
-    if (longest > Row::most_entries) return column_rows<B, longer...>(longest);
+  using Row = ColumnRow<B, Tuning>;
+  if constexpr (sizeof...(Longer) > 0) {
+    if (longest > Row::most_entries) return column_rows<B, Longer...>(longest);
   } else {
     static_assert(Row::most_entries == RowMeetsSize::longest_row(B), "rows whose meets are kept have a kernel");
   }
-  return {column_row_factor_kernel<B, tuning>, "columns, b=", column_row_threads, Row::rows_a_warp};
+  return {column_row_factor_kernel<B, Tuning>, "columns, b=", column_row_threads, Row::rows_a_warp};
 }
 
-/// What was fastest on an H200, more rows under way before more steps of each.
 Chosen column_rows(const RowFactorView& v) {
-  constexpr ColumnTuning short_of_two{.lanes = 16, .columns = 1, .under_way = 2, .blocks_held = 7};
-  constexpr ColumnTuning long_of_two{.lanes = 32, .columns = 2, .under_way = 2, .blocks_held = 5};
-  constexpr ColumnTuning short_of_three{.lanes = 32, .columns = 1, .under_way = 2, .blocks_held = 6};
-  constexpr ColumnTuning long_of_three{.lanes = 32, .columns = 3, .under_way = 1, .blocks_held = 4};
-  if (v.rows.A.block == 2) return column_rows<2, short_of_two, long_of_two>(v.longest);
-  return column_rows<3, short_of_three, long_of_three>(v.longest);
+  if (v.rows.A.block == 2) return column_rows<2, ShortRowsOfTwo, LongRowsOfTwo>(v.longest);
+  return column_rows<3, ShortRowsOfThree, LongRowsOfThree>(v.longest);
 }
 
-template <int B, TileTuning tuning>
+template <int B, class Tuning>
 Chosen tile_rows_with() {
-  return {tile_row_factor_kernel<B, tuning>, "tiles, b=", tile_row_threads, tuning.rows_a_warp};
+  return {tile_row_factor_kernel<B, Tuning>, "tiles, b=", tile_row_threads, Tuning::rows_a_warp};
 }
-
-/// In short rows hardly anything but the diagonal is met, and three rows k are mostly all that there are. Elsewhere those
-/// that one waits for come one after the other, and more blocks of each are asked for.
 template <int B, bool is_dealt>
 Chosen tile_rows(const RowFactorView& v) {
-  constexpr bool is_small = B <= 4;
-  constexpr int held = is_small ? 10 : 8;
-  constexpr TileTuning in_short_rows{
-      .rows_a_warp = is_small && is_dealt ? 2 : 1, .others = 0, .under_way = 3, .dealt = is_dealt, .blocks_held = held};
-  constexpr TileTuning in_long_rows{
-      .rows_a_warp = 1, .others = is_small ? 4 : 1, .under_way = is_small ? 1 : 2, .dealt = is_dealt, .blocks_held = held};
-  return v.meets.stride == 8 ? tile_rows_with<B, in_short_rows>() : tile_rows_with<B, in_long_rows>();
+  return v.meets.stride == 8 ? tile_rows_with<B, ShortRowsInTiles<B, is_dealt>>() : tile_rows_with<B, LongRowsInTiles<B, is_dealt>>();
 }
 template <int B>
 Chosen tile_rows(const RowFactorView& v) {

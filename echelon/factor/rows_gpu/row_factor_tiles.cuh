@@ -22,21 +22,28 @@
 
 namespace echelon {
 
-/// What a kernel is compiled for, besides the block size.
-struct TileTuning {
-  int rows_a_warp = 1;  // two of blocks of up to four
-  int others = 0;       // of each row k that is under way: blocks of U beside the one that meets the diagonal
-  int under_way = 1;    // rows k at once
-  bool dealt = false;   // rows are dealt out beforehand
-  int blocks_held = 1;  // of threads on a processor: registers are limited for them
+/// What a kernel is compiled for, besides the block size: rows a warp, rows dealt out beforehand or not, of each row k that is
+/// under way blocks of U beside the one that meets the diagonal (others), rows k under way at once, and blocks of threads held
+/// on a processor, for which registers are limited. Types, because nvcc's host code cannot name a struct's value in a kernel's
+/// arguments. In short rows hardly anything but the diagonal is met, and three rows k are mostly all that there are. Elsewhere
+/// those that one waits for come one after the other, and more blocks of each are asked for.
+template <int B, bool is_dealt>
+struct ShortRowsInTiles {
+  static constexpr bool dealt = is_dealt;
+  static constexpr int rows_a_warp = B <= 4 && is_dealt ? 2 : 1, others = 0, under_way = 3, blocks_held = B <= 4 ? 10 : 8;
+};
+template <int B, bool is_dealt>
+struct LongRowsInTiles {
+  static constexpr bool dealt = is_dealt;
+  static constexpr int rows_a_warp = 1, others = B <= 4 ? 4 : 1, under_way = B <= 4 ? 1 : 2, blocks_held = B <= 4 ? 10 : 8;
 };
 
 /// Of each of C rows k: D_k⁻¹, y_k, the block of U that meets the diagonal, and M others.
-template <int B, TileTuning tuning>
-class TileRow : public TileRowFeed<B, tuning.rows_a_warp, tuning.dealt> {
+template <int B, class Tuning>
+class TileRow : public TileRowFeed<B, Tuning::rows_a_warp, Tuning::dealt> {
  public:
-  static constexpr int Rows = tuning.rows_a_warp, M = tuning.others, C = tuning.under_way;
-  using Feed = TileRowFeed<B, Rows, tuning.dealt>;
+  static constexpr int Rows = Tuning::rows_a_warp, M = Tuning::others, C = Tuning::under_way;
+  using Feed = TileRowFeed<B, Rows, Tuning::dealt>;
   using Lane = TileLane<B, Rows>;
   using Tile = typename Lane::Tile;
   using Feed::below, Feed::count, Feed::own, Feed::place, Feed::row, Feed::user;
@@ -397,13 +404,13 @@ class TileRow : public TileRowFeed<B, tuning.rows_a_warp, tuning.dealt> {
   Tile D_, y_;
 };
 
-template <int B, TileTuning tuning>
-__global__ void __launch_bounds__(tile_row_threads, tuning.blocks_held)
+template <int B, class Tuning>
+__global__ void __launch_bounds__(tile_row_threads, Tuning::blocks_held)
     tile_row_factor_kernel(const __grid_constant__ RowFactorView v) {
   device::wait_for_previous();
   device::let_next_begin();
-  constexpr bool dealt = tuning.dealt;
-  TileRow<B, tuning> rows(v);
+  constexpr bool dealt = Tuning::dealt;
+  TileRow<B, Tuning> rows(v);
   if constexpr (dealt) {
     // Without a ticket left there is no attempt (row_prepare.cuh).
     if (v.status->ticket != 0) return;
