@@ -144,8 +144,8 @@ class Paths(Rule):
 
     def test_broken(self):
         for text in ("base/gone.hpp", "`echelon/base/gone.hpp`.", "(bench/results/h200-{trsv,gone}.json)", "gone.cuh", "factor/gone_*", "factor/gone",
-                     "factor/*.cu", "[words](b.md) and [others](gone.md#here)", "tests/base/gone", "gone/array.hpp", "see docs/gone.md", "**base/gone.hpp**",
-                     "bench/run-gone", "../bench/gone.json"):
+                     "factor/*.cu", "factor/*.inl", "[words](b.md) and [others](gone.md#here)", "tests/base/gone", "gone/array.hpp", "see docs/gone.md",
+                     "**base/gone.hpp**", "bench/run-gone", "../bench/gone.json"):
             with self.subTest(text=text):
                 found = self.places_of("\n" + text)
                 self.assertEqual(found, [] if text.startswith("../") else ["docs/a.md:2"])
@@ -156,7 +156,7 @@ class Paths(Rule):
                 self.assertEqual(self.places_of(text, path), [f"{path}:2"])
 
     def test_kept(self):
-        for text in ("base/array.hpp, `array.hpp`; echelon/base/array", "factor/ilut/ilut_row.inl:12 and factor/ilut", "factor/ilut* …_row.inl factor/*.inl",
+        for text in ("base/array.hpp, `array.hpp`; echelon/base/array", "factor/ilut/ilut_row.inl:12 and factor/ilut", "factor/ilut* …_row.inl factor/ilut/*.inl",
                      "bench/results/h200-{trsv,factor}.json bench/run-peers", "[a](../bench/results/h200-trsv.json#x) [b](https://x.org/docs/gone.md)",
                      "and/or L/U --a/b GB/s 1/2 n/16 https://x.org/base/gone.hpp", "build/bin/echelon ../shared/data/x.mtx shared/data/gone.json",
                      "echelon/factor/name.{hpp,cpp} name_row.inl bench/<kind>/x.cpp fuzz_NAME.cpp", "hwy/highway.hpp", "`.hpp .cpp .cu`",
