@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/problem/problems.hpp"
 #include "tests/reference/random_matrix.hpp"
 
