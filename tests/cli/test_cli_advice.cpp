@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/next_step.hpp"
+#include "echelon/precond/registry.hpp"
 #include "tests/cli/program.hpp"
 
 namespace echelon::test {
@@ -17,6 +18,7 @@ RunReport ended(Reason reason, const std::string& solver, const std::string& pc,
   run.result.solver = solver;
   run.result.iterations = 200;
   run.result.preconditioner.name = pc;
+  run.result.preconditioner.kind = find_preconditioner(pc).kind;
   run.result.preconditioner.fill = fill;
   AttemptSummary attempt;
   attempt.name = solver + " with " + pc;
