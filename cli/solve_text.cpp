@@ -40,6 +40,7 @@ std::string preconditioner_text(const FactorReport& pc) {
   if (has_factors(pc.kind)) {
     text += pc.kind == PrecondKind::thresholds
                 ? fmt::format("{}({}, {:g})", pc.column_pivoting > 0 ? "p" : "", pc.lfil, pc.drop)
+            : pc.omega > 0      ? fmt::format("(omega {:g})", pc.omega)
             : pc.fill_limit > 0 ? fmt::format("(fill {:g})", pc.fill_limit)
                                 : fmt::format("({})", pc.fill);
     text += fmt::format(", {} order, fill ratio {:.2f}", pc.ordering, pc.fill_ratio);

@@ -34,6 +34,18 @@ void check_options(const IluOptions& options) {
   if (!(options.shift_value >= 0 && std::isfinite(options.shift_value))) {
     refuse("the shift", options.shift_value, "0 and positive numbers");
   }
+  if (!(options.omega >= 0 && options.omega < 2)) refuse("omega", options.omega, "numbers between 0 and 2 (0: eliminate)");
+  if (options.omega > 0 && (options.fill > 0 || options.factor_sweeps > 0)) {
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("SGS takes A's own diagonal and triangles: no fill (got {}), no fixed-point sweeps (got {})",
+                            options.fill, options.factor_sweeps));
+  }
+}
+
+void require_elimination(const IluOptions& options, const char* name) {
+  if (options.omega > 0) {
+    throw Error(ErrorCode::bad_argument, fmt::format("{} eliminates: it has no omega; got {:g}", name, options.omega));
+  }
 }
 
 }  // namespace echelon

@@ -54,12 +54,17 @@ struct IluOptions {
   /// Of a set-up whose work its pattern foretells (ILU(k) with fill) or that can be counted on the way (ILUT): above so many
   /// elementary operations (factor/work_budget.hpp) it throws TooCostly. 0: as much as it takes.
   std::int64_t most_operations = 0;
+  /// ω of SSOR, 0 < ω < 2: nothing is eliminated, M = (D/ω + L) (D/ω)⁻¹ (D/ω + U) / (2 − ω) with A = L + D + U; 1 is
+  /// symmetric Gauss-Seidel. 0: ILU. Without fill and fixed-point sweeps; of `sgs` (precond/ilu/ilu.hpp).
+  double omega = 0;
   /// Factor R⁻¹ A C⁻¹, equilibrated, instead of A (precond/scaled_precond.hpp). Of preconditioners made by name.
   bool scale_matrix = false;
 };
 
 /// Throws Error(bad_argument) naming the option that is out of range.
 void check_options(const IluOptions& options);
+/// Throws Error(bad_argument) when ω is given to a factorization, called `name`, that eliminates.
+void require_elimination(const IluOptions& options, const char* name);
 
 /// What IC takes as symmetric: asymmetry at most this.
 template <class T>

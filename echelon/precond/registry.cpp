@@ -103,6 +103,15 @@ Made make_completed(const MatrixRef& A, const PrecondOptions& options) {
   return make_either(A, all);
 }
 
+void complete_sgs(PrecondOptions& options) {
+  if (options.ilu.omega == 0) options.ilu.omega = 1;
+}
+Made make_sgs(const MatrixRef& A, const PrecondOptions& options) {
+  PrecondOptions all = options;
+  complete_sgs(all);
+  return make_ilu(A, all);
+}
+
 Made make_parilut(const MatrixRef& A, const PrecondOptions& options) {
   const bool definite = in_storage(A, [](const auto& matrix) { return looks_definite(matrix); });
   return in_block_csr(A, [&](const BlockCsr<double>& matrix) {
@@ -157,6 +166,14 @@ Made ilut_from_rows(const BlockCsr<double>& A, const BlockCsr<double>& on_gpu, c
   return std::make_unique<DeviceFactoredIlu>(ilut(A, on_host), options.ilu.schedule, on_gpu.device(), options.ilu.trisolve);
 }
 
+Made sgs_from_rows(const BlockCsr<double>& A, const BlockCsr<double>& on_gpu, const PrecondOptions& options, bool) {
+  PrecondOptions on_host = options;
+  complete_sgs(on_host);
+  on_host.ilu.trisolve = {};
+  return std::make_unique<DeviceFactoredIlu>(ilu(A, on_host.ilu), options.ilu.schedule, on_gpu.device(),
+                                             options.ilu.trisolve);
+}
+
 bool always(const PrecondOptions&) { return true; }
 bool when_asked(const PrecondOptions& options) {
   return options.match_rows || options.ilu.ordering != Ordering::natural || iterates(options.ilu.trisolve);
@@ -184,6 +201,12 @@ std::string refuse_by_ilut(const PrecondOptions&, const OptionGiven& given) {
 
 constexpr std::span<const PrecondOption> own_of_parilu[] = {factor_sweeps_options};
 constexpr std::span<const PrecondOption> own_of_parilut[] = {factor_sweeps_options, fill_limit_options};
+std::string refuse_by_sgs(const PrecondOptions&, const OptionGiven& given) {
+  return given("--fill") ? "--pc sgs takes the entries of A as they are; --fill is a level of ilu and ic" : "";
+}
+std::string relaxation(const PrecondOptions& options) { return fmt::format("({:g})", options.ilu.omega); }
+
+constexpr std::span<const PrecondOption> own_of_sgs[] = {omega_options};
 constexpr std::span<const PrecondOption> own_of_ilut[] = {threshold_options};
 
 constexpr PrecondEntry entries[] = {
@@ -198,7 +221,19 @@ constexpr PrecondEntry entries[] = {
      .description = "the inverse of the (block) diagonal",
      .kind = PrecondKind::diagonal,
      .make = make_jacobi,
-     .host_only = "jacobi has no version for a GPU (none, ilu, ic, ilut, parilu, parilut and mcilu have)"},
+     .host_only = "jacobi has no version for a GPU (none, sgs, ilu, ic, ilut, parilu, parilut and mcilu have)"},
+    {.name = "sgs",
+     .description = "symmetric Gauss-Seidel, or SSOR with --omega W",
+     .kind = PrecondKind::relaxation,
+     .takes_ilu_options = true,
+     .make = make_sgs,
+     .own = own_of_sgs,
+     .complete = complete_sgs,
+     .refuse = refuse_by_sgs,
+     .parameters = relaxation,
+     .make_from_rows = sgs_from_rows,
+     .leaves_grid = always,
+     .takes_recognised_grids = true},
     {.name = "ilu",
      .description = "incomplete LU with level of fill K, exact triangular solves",
      .kind = PrecondKind::levels,
@@ -314,7 +349,7 @@ std::vector<const PrecondOption*> precond_options() {
     }
   };
   for (const std::span<const PrecondOption> group : std::initializer_list<std::span<const PrecondOption>>{
-           level_options, threshold_options, pivot_options, factor_sweeps_options, fill_limit_options,
+           level_options, threshold_options, pivot_options, factor_sweeps_options, fill_limit_options, omega_options,
            order_and_sweep_options})
     add(group);
   for (const auto& entry : entries) std::ranges::for_each(entry.own, add);

@@ -17,13 +17,15 @@ const char* word(PivotNote::Kind kind) {
 }
 
 bool has_factors(PrecondKind kind) {
-  return kind == PrecondKind::levels || kind == PrecondKind::thresholds || kind == PrecondKind::fill_limit;
+  return kind == PrecondKind::levels || kind == PrecondKind::thresholds || kind == PrecondKind::fill_limit ||
+         kind == PrecondKind::relaxation;
 }
 
 std::string title(const FactorReport& report) {
   if (report.kind == PrecondKind::thresholds) {
     return fmt::format("{}({}, {:g})", report.column_pivoting > 0 ? "ILUTP" : "ILUT", report.lfil, report.drop);
   }
+  if (report.kind == PrecondKind::relaxation) return fmt::format("SSOR({:g})", report.omega);
   return fmt::format("{}({})", report.symmetric ? "IC" : "ILU", report.fill);
 }
 

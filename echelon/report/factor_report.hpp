@@ -46,6 +46,7 @@ enum class PrecondKind {
   levels,      // L U with the entries that a level of fill allows
   thresholds,  // L U with the entries that are large
   fill_limit,  // L U with so many entries, the largest
+  relaxation,  // (I + L D⁻¹)(D + U) of A's own entries: SGS, SSOR
   other
 };
 
@@ -83,6 +84,7 @@ struct FactorReport {
   double start_residual = 0, pattern_residual = 0;
   double threshold = 0;   // ParILUT: the smallest |entry| kept by the last selection, of L D^½ and D^−½ U
   double fill_limit = 0;  // ParILUT: entries of L + U at most over those of A; 0: no such limit
+  double omega = 0;       // SSOR; 0: an elimination
   double symbolic_seconds = 0, numeric_seconds = 0;
   double ordering_seconds = 0;           // of the symbolic ones: what finding the elimination order took
   std::optional<TrisolveNote> trisolve;  // when asked for
@@ -92,7 +94,7 @@ struct FactorReport {
 /// Whether there are factors, with pivots that may be bad.
 bool has_factors(PrecondKind kind);
 
-/// "ILU(0)", "IC(1)", "ILUT(20, 0.001)", "ILUTP(20, 0.001)": for messages.
+/// "ILU(0)", "IC(1)", "ILUT(20, 0.001)", "ILUTP(20, 0.001)", "SSOR(1.2)": for messages.
 std::string title(const FactorReport& report);
 
 }  // namespace echelon

@@ -86,6 +86,7 @@ Json preconditioner_json(const FactorReport& pc) {
           {"pattern_residual", pc.factor_sweeps > 0 ? Json(pc.pattern_residual) : Json(nullptr)},
           {"threshold", pc.fill_limit > 0 ? Json(pc.threshold) : Json(nullptr)},
           {"fill_limit", positive_or_null(pc.fill_limit)},
+          {"omega", positive_or_null(pc.omega)},
           {"symbolic_seconds", pc.symbolic_seconds},
           {"ordering_seconds", pc.ordering_seconds},
           {"numeric_seconds", pc.numeric_seconds},

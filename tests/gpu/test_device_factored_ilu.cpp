@@ -71,6 +71,28 @@ TEST_F(DeviceFactoredIluTest, IlutHasTheBitsOfTheHost) {
   }
 }
 
+TEST_F(DeviceFactoredIluTest, GaussSeidelHasTheBitsOfTheHost) {
+  for (const int b : {1, 2, 5, 9}) {
+    const auto A = to_block_csr(problems::random({9, 7, 5}, stencils::box27(), b, 3));
+    for (const double omega : {1.0, 1.4}) expect_host_bits(sgs(A, omega), A.rows());
+  }
+}
+
+TEST_F(DeviceFactoredIluTest, GaussSeidelByNameTakesTheIterationsOfTheHost) {
+  const auto grid = problems::poisson({24, 20, 16}, stencils::box27());
+  const auto csr = to_block_csr(grid);
+  const V b(grid.rows(), 1.0);
+  SolveRequest request;
+  request.wishes.pc = "sgs";
+  V x(grid.rows()), there(grid.rows());
+  const auto host = solve_automatically(&csr, b, x, request);
+  request.device = Device::cuda();
+  const auto device = solve_automatically(&grid, b, there, request);
+  ASSERT_TRUE(host.report.converged && device.report.converged);
+  EXPECT_EQ(device.report.preconditioner.name, "sgs");
+  EXPECT_NEAR(static_cast<double>(device.report.iterations), static_cast<double>(host.report.iterations), 1);
+}
+
 TEST_F(DeviceFactoredIluTest, ExchangedColumnsToo) {
   const auto A = reference::with_random_values<double>(reference::random_rows(300, 0.02, 5), 1, 11, 0.02);
   const auto host = ilut(A, {.drop = 1e-3, .lfil = 30, .column_pivoting = 0.5});

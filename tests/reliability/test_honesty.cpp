@@ -32,6 +32,8 @@ struct Way {
 const Way ways[] = {
     {"none", "none", {}},
     {"jacobi", "jacobi", {}},
+    {"sgs", "sgs", {}},
+    {"ssor, scaled", "sgs", {.omega = 1.4, .scale_matrix = true}},
     {"ilu(0)", "ilu", {}},
     {"ilu(1)", "ilu", {.fill = 1}},
     {"ic", "ic", {}},

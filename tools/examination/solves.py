@@ -12,7 +12,7 @@ from .runs import Case
 
 RTOL = 1e-8
 SOLVERS = ("auto", "cg", "gmres", "fgmres", "bicgstab")
-PCS = ("auto", "none", "jacobi", "ilu", "ic", "ilut", "parilu", "mcilu")
+PCS = ("auto", "none", "jacobi", "sgs", "ilu", "ic", "ilut", "parilu", "mcilu")
 
 
 def entries(kind: str, n: int, dice: random.Random) -> dict[tuple[int, int], float]:

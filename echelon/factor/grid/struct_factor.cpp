@@ -34,6 +34,15 @@ EliminationPlan::EliminationPlan(const Stencil& stencil)
   std::ranges::stable_sort(across_up, std::ranges::greater{}, [&](int e) { return offsets[static_cast<std::size_t>(e)].x; });
 }
 
+EliminationPlan EliminationPlan::without_products(const Stencil& stencil) {
+  EliminationPlan plan(stencil);
+  plan.pair.clear();
+  std::ranges::fill(plan.first, 0);
+  plan.diagonal_only = true;
+  plan.eliminates = false;
+  return plan;
+}
+
 template <class T>
 double inverse_bound(std::span<const StructFactorWorkspace<T>> threads) {
   FactorBounds bounds;

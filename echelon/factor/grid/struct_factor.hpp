@@ -23,6 +23,8 @@ struct EliminationPlan {
     std::int32_t lower, upper;
   };
   explicit EliminationPlan(const Stencil& stencil);
+  /// No products at all: D is A's own.
+  static EliminationPlan without_products(const Stencil& stencil);
   std::span<const Pair> pairs(int target) const {
     const auto begin = static_cast<std::size_t>(first[static_cast<std::size_t>(target)]);
     return std::span(pair).subspan(begin, static_cast<std::size_t>(first[static_cast<std::size_t>(target) + 1]) - begin);
@@ -34,6 +36,7 @@ struct EliminationPlan {
   std::vector<std::int32_t> across_up;  // upper entries of other lines, largest x first
   int along_begin = 0, along_end = 0;   // the entries of the point's own line, the centre among them
   bool diagonal_only = false;           // no product falls off the diagonal
+  bool eliminates = true;               // there may be products
 };
 
 template <class T>

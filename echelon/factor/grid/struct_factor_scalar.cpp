@@ -63,7 +63,7 @@ void factor_group(const StructFactorView<T>& view, const LineWork& work, StructF
   const EliminationPlan& plan = *view.plan;
   const auto shift_of = [&](int e) { return plan.offsets[static_cast<std::size_t>(e)].x; };
   const int up = plan.along_end - plan.center - 1;
-  const bool plain = plan.center - plan.along_begin == 1 && shift_of(plan.along_begin) == -1 &&
+  const bool plain = plan.eliminates && plan.center - plan.along_begin == 1 && shift_of(plan.along_begin) == -1 &&
                      (up == 0 || (up == 1 && shift_of(plan.center + 1) == 1));
   const std::int64_t nx = view.grid.nx, steps = (nx + factor_width - 1) / factor_width;
   const auto start = [&](std::int64_t line) { return (work.plane * view.grid.ny + line) * nx; };

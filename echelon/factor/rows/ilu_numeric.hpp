@@ -27,6 +27,8 @@ struct FactorView {
   T* upper_values;
   T* inverse_diagonal;
   PivotRules rules;
+  /// ω of SSOR, 0 < ω < 2: no elimination, D is A's own by ω, L_ik = a_ik D_k⁻¹ and U A's upper part. 0: ILU.
+  double omega = 0;
 };
 
 /// One thread's own; `small` holds 3 b².

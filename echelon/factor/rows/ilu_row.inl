@@ -4,6 +4,7 @@
 //   L_ik = w_k D_k⁻¹,   w_j ← w_j − L_ik U_kj for j in U(k) ∩ pattern(i), ascending;   then D_i⁻¹, U_i = upper part of w.
 // Scalars: w is a dense line of n, updated without asking for the pattern; what falls outside is never read, since every
 // row first writes all of its own pattern. Blocks: w lives in the factors, and `target` says where column j is.
+// With `omega` no row changes another: L_ik = w_k D_k⁻¹, U_i = upper part of w, D_i = w_i / ω.
 #pragma once
 
 #include <cstdint>
@@ -82,6 +83,7 @@ ECHELON_FN void factor_scalar_row(const FactorView<T>& view, std::int64_t i, Row
     const std::int64_t k = i - below[p];
     const T l = w[k] * view.inverse_diagonal[k];
     view.lower_values[p] = l;
+    if (view.omega > 0) continue;
     const std::int64_t end = view.upper_start[last - k + 1];
     for (std::int64_t q = view.upper_start[last - k]; q < end; ++q) {
       const std::int64_t j = k + above[q];
@@ -96,7 +98,7 @@ ECHELON_FN void factor_scalar_row(const FactorView<T>& view, std::int64_t i, Row
   }
   T pivot = w[i];
   if (!pivot_is_good(view.rules, pivot, scale)) pivot = repaired_pivot(view.rules, place(view, i), pivot, scale, work);
-  const T inverse = T(1) / pivot;
+  const T inverse = (view.omega > 0 ? static_cast<T>(view.omega) : T(1)) / pivot;
   view.inverse_diagonal[i] = inverse;
   work.bounds.include_upper(sum * magnitude(inverse));
 }
@@ -195,6 +197,7 @@ ECHELON_FN void factor_block_row(const FactorView<T>& view, std::int64_t i, RowW
     T* w = view.lower_values + p * bb;
     block_product<B>(b, w, view.inverse_diagonal + k * bb, l);
     for (int e = 0; e < bb; ++e) w[e] = l[e];
+    if (view.omega > 0) continue;
     const std::int64_t end = view.upper_start[last - k + 1];
     for (std::int64_t q = view.upper_start[last - k]; q < end; ++q) {
       T* to = target[k + above[q]];
@@ -203,6 +206,7 @@ ECHELON_FN void factor_block_row(const FactorView<T>& view, std::int64_t i, RowW
   }
   clear_targets(view, i, work);
   invert_pivot<B>(view.rules, place(view, i), b, D, scale, work);
+  for (int e = 0; e < bb && view.omega > 0; ++e) D[e] *= static_cast<T>(view.omega);
   bound_block_row<B>(view, i, work);
 }
 

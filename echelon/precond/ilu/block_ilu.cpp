@@ -53,6 +53,7 @@ class BlockIlu final : public Ilu<T>::Impl {
   void require_same_pattern(const BlockCsr<T>& A) const;
   void factor(const BlockCsr<T>& A);
   void attempt(const BlockCsr<T>& A, const Attempt& attempt);
+  void share_out(T two_less_omega);
   void eliminate(const FactorView<T>& view);
   double operations();
   double shift_without_fill(const BlockCsr<T>& A) const;
@@ -85,8 +86,9 @@ template <class T>
 BlockIlu<T>::BlockIlu(const BlockCsr<T>& A, const IluOptions& options, bool positive_definite)
     : options_(options),
       positive_definite_(positive_definite),
-      title_(
-          fmt::format("{}{}({})", options.factor_sweeps > 0 ? "Par" : "", positive_definite ? "IC" : "ILU", options.fill)) {
+      title_(options.omega > 0 ? fmt::format("SSOR({:g})", options.omega)
+                               : fmt::format("{}{}({})", options.factor_sweeps > 0 ? "Par" : "",
+                                             positive_definite ? "IC" : "ILU", options.fill)) {
   Timer timer;
   if (positive_definite) {
     mirror_ = Array<std::int64_t>(A.block_rows());
@@ -169,6 +171,7 @@ template <class T>
 void BlockIlu<T>::fill_report(const BlockCsr<T>& A) {
   auto& about = this->report;
   name_levels(about, positive_definite_, fixed_point_ ? "par" : about.colours > 0 ? "mc" : "");
+  name_relaxation(options_.omega, about);
   about.fill = options_.fill;
   about.ordering = word(options_.ordering);
   about.factor_sweeps = options_.factor_sweeps;
@@ -218,7 +221,8 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
       solve_.factors.lower_values.data(),
       solve_.factors.upper_values.data(),
       solve_.factors.inverse_diagonal.data(),
-      {options_.pivot_tolerance, attempt.shift, attempt.boost, positive_definite_, zero_row_scale(A), &log_}};
+      {options_.pivot_tolerance, attempt.shift, attempt.boost, positive_definite_, zero_row_scale(A), &log_},
+      options_.omega};
   if (fixed_point_) {
     swept_ = fixed_point_->run(view, options_.factor_sweeps, workspaces_);
     norm_ = swept_.norm;
@@ -239,6 +243,15 @@ void BlockIlu<T>::attempt(const BlockCsr<T>& A, const Attempt& attempt) {
     change = std::max(change, work.change);
   }
   log_.record_change(change, norm_);
+  if (options_.omega > 0) share_out(static_cast<T>(2 - options_.omega));
+}
+
+/// SSOR: M has 1 / (2 − ω), U takes it.
+template <class T>
+void BlockIlu<T>::share_out(T two_less_omega) {
+  if (two_less_omega == 1) return;
+  for (T& value : solve_.factors.upper_values) value /= two_less_omega;
+  for (T& value : solve_.factors.inverse_diagonal) value *= two_less_omega;
 }
 
 /// Rows in pieces of some milliseconds when somebody may want to end it. Told to stop, threads leave rows out and still say
@@ -337,6 +350,7 @@ std::span<const std::int32_t> BlockIlu<T>::order() const {
 template <class T>
 Ilu<T> make(const BlockCsr<T>& A, const IluOptions& options, bool positive_definite) {
   check_matrix(A, options);
+  if (positive_definite) require_elimination(options, "IC");
   return Ilu<T>(std::make_unique<BlockIlu<T>>(A, options, positive_definite));
 }
 
@@ -350,6 +364,12 @@ Ilu<T> ilu(const BlockCsr<T>& A, const IluOptions& options) {
 template <class T>
 Ilu<T> ic(const BlockCsr<T>& A, const IluOptions& options) {
   return make(A, options, true);
+}
+
+template <class T>
+Ilu<T> sgs(const BlockCsr<T>& A, double omega, IluOptions options) {
+  options.omega = checked_omega(omega);
+  return make(A, options, false);
 }
 
 template <class T>
@@ -367,6 +387,8 @@ template void require_symmetry(const BlockCsr<double>&, std::span<std::int64_t>)
 template void require_symmetry(const BlockCsr<float>&, std::span<std::int64_t>);
 template Ilu<double> ilu(const BlockCsr<double>&, const IluOptions&);
 template Ilu<float> ilu(const BlockCsr<float>&, const IluOptions&);
+template Ilu<double> sgs(const BlockCsr<double>&, double, IluOptions);
+template Ilu<float> sgs(const BlockCsr<float>&, double, IluOptions);
 template Ilu<double> ic(const BlockCsr<double>&, const IluOptions&);
 template Ilu<float> ic(const BlockCsr<float>&, const IluOptions&);
 

@@ -96,6 +96,11 @@ const Triangles<T>* Ilu<T>::triangles() const {
   return impl_->triangles();
 }
 
+double checked_omega(double omega) {
+  if (omega > 0 && omega < 2) return omega;
+  throw Error(ErrorCode::bad_argument, fmt::format("SSOR: omega is {:g}; legal are numbers between 0 and 2", omega));
+}
+
 template <class T>
 void check_matrix(const BlockCsr<T>& A, const IluOptions& options) {
   check_options(options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Incomplete factorizations as preconditioners: z = U⁻¹ L⁻¹ r with L U ≈ A, exact triangular sweeps.
 //   ILU(0), ILU(k): (LU)_ij = A_ij on the pattern of A grown by the level-of-fill rule.
+//   SGS, SSOR(ω): M = (D/ω + L) (D/ω)⁻¹ (D/ω + U) / (2 − ω) of A = L + D + U; nothing is eliminated, ω = 1 is SGS.
 //   IC(0), IC(k): the same factors of a symmetric A, kept only when every pivot (block) is positive (definite).
 //   ILUT(lfil, drop): entries of a row not above drop·‖a_i‖₂ are dropped, and of the others at most the lfil largest of L
 //   and the lfil largest of U kept beside the diagonal; ILUTP also exchanges columns, L U ≈ A Q.
@@ -56,6 +57,10 @@ template <class T>
 Ilu<T> ilu(const BlockCsr<T>& A, const IluOptions& options = {});
 template <class T>
 Ilu<T> ic(const BlockCsr<T>& A, const IluOptions& options = {});
+/// Symmetric Gauss-Seidel and SSOR, 0 < ω < 2, as M⁻¹ from a zero guess. A diagonal (block) that cannot be inverted goes by
+/// the policy of pivots; `fill` must be 0.
+template <class T>
+Ilu<T> sgs(const BlockCsr<T>& A, double omega = 1, IluOptions options = {});
 /// Thresholds found by fixed-point sweeps, `factor_sweeps` rounds of them (precond/ilu/parilut.cpp); blocks of size 1. The
 /// second for symmetric matrices: symmetric pattern and factors.
 template <class T>
@@ -72,6 +77,9 @@ template <class T>
 Ilu<T> ilu(const StructMatrix<T>& A, const IluOptions& options = {});
 template <class T>
 Ilu<T> ic(const StructMatrix<T>& A, const IluOptions& options = {});
+/// Shares A's values; with ω = 1 the bits are those of block CSR.
+template <class T>
+Ilu<T> sgs(const StructMatrix<T>& A, double omega = 1, IluOptions options = {});
 /// Converted to block CSR: thresholds leave the grid.
 template <class T>
 Ilu<T> ilut(const StructMatrix<T>& A, const IluOptions& options = {});

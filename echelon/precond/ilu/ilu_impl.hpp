@@ -34,6 +34,32 @@ inline void name_levels(FactorReport& report, bool symmetric, const std::string&
   report.symmetric = symmetric;
 }
 
+/// Instead, where ω is given.
+inline void name_relaxation(double omega, FactorReport& report) {
+  if (omega <= 0) return;
+  report.name = "sgs";
+  report.kind = PrecondKind::relaxation;
+  report.omega = omega;
+}
+
+/// Throws Error(bad_argument) unless 0 < ω < 2.
+double checked_omega(double omega);
+
+/// Stands for the scale of a row of zeros. In the order of the rows, so that it is block CSR's.
+template <class T>
+double zero_row_scale(const StructMatrix<T>& A) {
+  const Grid& g = A.grid();
+  for (std::int64_t point = 0; point < g.points(); ++point) {
+    const std::int64_t i = point % g.nx, j = point / g.nx % g.ny, k = point / g.nx / g.ny;
+    for (int e = 0; e < A.stencil().size(); ++e) {
+      const Offset o = A.stencil().offsets()[e];
+      const double first = g.contains(i + o.x, j + o.y, k + o.z) ? first_magnitude(A.block(point, e)) : 0;
+      if (first > 0) return first;
+    }
+  }
+  return 1;
+}
+
 template <class T>
 struct Ilu<T>::Impl {
   FactorReport report;

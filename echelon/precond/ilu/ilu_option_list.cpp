@@ -77,6 +77,7 @@ constexpr auto lfil = [](PrecondOptions& o) -> std::int64_t& { return o.ilu.lfil
 constexpr auto column_pivoting = [](PrecondOptions& o) -> double& { return o.ilu.column_pivoting; };
 constexpr auto factor_sweeps = [](PrecondOptions& o) -> int& { return o.ilu.factor_sweeps; };
 constexpr auto fill_limit = [](PrecondOptions& o) -> double& { return o.ilu.fill_limit; };
+constexpr auto omega = [](PrecondOptions& o) -> double& { return o.ilu.omega; };
 constexpr auto ordering = [](PrecondOptions& o) -> Ordering& { return o.ilu.ordering; };
 constexpr auto match_rows = [](PrecondOptions& o) -> bool& { return o.match_rows; };
 constexpr auto schedule = [](PrecondOptions& o) -> SweepSchedule& { return o.ilu.schedule; };
@@ -133,6 +134,9 @@ constexpr PrecondOption factor_sweeps_options[] = {{"--factor-sweeps",
 constexpr PrecondOption fill_limit_options[] = {{"--fill-limit",
                                                  "of parilut: entries of L, and of U, over those of A's triangles", "R",
                                                  RealValue{fill_limit, 0, 1000}}};
+
+constexpr PrecondOption omega_options[] = {
+    {"--omega", "of sgs: SSOR; 1 is symmetric Gauss-Seidel", "W", RealValue{omega, 1e-3, 1.999}, "1"}};
 
 constexpr PrecondOption order_and_sweep_options[] = {
     {"--ordering", "natural, rcm, colours (greedy) or random-colours (Jones and Plassmann's)", "WORD",

@@ -12,6 +12,7 @@ extern const PrecondOption threshold_options[3];
 extern const PrecondOption pivot_options[1];
 extern const PrecondOption factor_sweeps_options[1];
 extern const PrecondOption fill_limit_options[1];
+extern const PrecondOption omega_options[1];
 extern const PrecondOption order_and_sweep_options[12];
 
 /// "none", "auto" or a positive number; the rest of a sentence when it is none of these.

@@ -167,6 +167,7 @@ std::span<const std::int32_t> BlockIlut<T>::or_natural(const Array<std::int32_t>
 template <class T>
 Ilu<T> ilut(const BlockCsr<T>& A, const IluOptions& options) {
   check_matrix(A, options);
+  require_elimination(options, "ILUT");
   if (options.column_pivoting > 0 && A.block() > 1) {
     throw Error(ErrorCode::bad_argument, fmt::format("column pivoting needs blocks of size 1; got blocks of {}", A.block()));
   }

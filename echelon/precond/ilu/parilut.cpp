@@ -183,6 +183,7 @@ class ParIlut final : public Ilu<T>::Impl {
 template <class T>
 Ilu<T> make(const BlockCsr<T>& A, const IluOptions& options, bool symmetric) {
   check_options(options);
+  require_elimination(options, "ParILUT");
   if (!A.square()) {
     throw Error(ErrorCode::not_square, fmt::format("ILU needs a square matrix; got {}×{}", A.rows(), A.columns()));
   }

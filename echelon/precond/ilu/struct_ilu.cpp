@@ -27,6 +27,7 @@
 #include "echelon/matrix/vector_checks.hpp"
 #include "echelon/precond/ilu/converted_ilu.hpp"
 #include "echelon/precond/ilu/ilu_impl.hpp"
+#include "echelon/precond/ilu/rows_of_entries.hpp"
 #include "echelon/schedule/grid/line_groups.hpp"
 #include "echelon/stencil/shapes.hpp"
 #include "echelon/stencil/stencil_fill.hpp"
@@ -37,21 +38,6 @@
 
 namespace echelon {
 namespace {
-
-/// In the order of the rows, so that it is block CSR's.
-template <class T>
-double zero_row_scale(const StructMatrix<T>& A) {
-  const Grid& g = A.grid();
-  for (std::int64_t point = 0; point < g.points(); ++point) {
-    const std::int64_t i = point % g.nx, j = point / g.nx % g.ny, k = point / g.nx / g.ny;
-    for (int e = 0; e < A.stencil().size(); ++e) {
-      const Offset o = A.stencil().offsets()[e];
-      const double first = g.contains(i + o.x, j + o.y, k + o.z) ? first_magnitude(A.block(point, e)) : 0;
-      if (first > 0) return first;
-    }
-  }
-  return 1;
-}
 
 template <class T>
 class StructIlu final : public Ilu<T>::Impl {
@@ -69,6 +55,7 @@ class StructIlu final : public Ilu<T>::Impl {
   static constexpr Stored own_kind = sizeof(T) == 8 ? Stored::fp64 : Stored::fp32;
   int entries() const { return static_cast<int>(plan_.offsets.size()); }
   std::int64_t block_scalars() const { return std::int64_t{dof_} * dof_; }
+  bool relaxed() const { return options_.omega > 0 && options_.omega != 1; }  // SSOR: M has 1 / (2 − ω) besides
   std::int64_t plane() const { return grid_.points() * block_scalars(); }
   std::int64_t factor_scalars() const { return plan_.diagonal_only ? plane() : entries() * plane_stride(); }
   std::int64_t plane_stride() const;
@@ -126,11 +113,13 @@ template <class T>
 StructIlu<T>::StructIlu(const StructMatrix<T>& A, const IluOptions& options, bool positive)
     : options_(options),
       positive_(positive),
-      title_(fmt::format("{}({})", positive ? "IC" : "ILU", options.fill)),
+      title_(options.omega > 0 ? fmt::format("SSOR({:g})", options.omega)
+                               : fmt::format("{}({})", positive ? "IC" : "ILU", options.fill)),
       grid_(A.grid()),
       stencil_(A.stencil()),
       dof_(A.dof()),
-      plan_(grown(A.stencil(), options.fill)) {
+      plan_(options.omega > 0 ? EliminationPlan::without_products(stencil_)
+                              : EliminationPlan(grown(stencil_, options.fill))) {
   Timer timer;
   if (grid_.points() > std::numeric_limits<std::int32_t>::max()) {
     throw Error(ErrorCode::bad_argument, fmt::format("{} grid points: at most 2^31 − 1 can be factored", grid_.points()));
@@ -240,6 +229,7 @@ template <class T>
 void StructIlu<T>::fill_report() {
   auto& about = this->report;
   name_levels(about, positive_);
+  name_relaxation(options_.omega, about);
   about.fill = options_.fill;
   about.block = dof_;
   about.factor_kernel = about.kernel + (by_lines_ && dof_ == 1 && plan_.diagonal_only ? ", diagonal only" : "");
@@ -354,6 +344,8 @@ void StructIlu<T>::attempt(const StructMatrix<T>& A, const Attempt& attempt) {
     for (const double sum : own.norms) norm_ = std::max(norm_, sum);
   }
   log_.record_change(change, norm_);
+  if (!relaxed()) return;
+  for (std::int64_t s = 0; s < plane(); ++s) inverse_[s] *= static_cast<T>(options_.omega);
 }
 
 template <class T>
@@ -361,9 +353,9 @@ double StructIlu<T>::growth() {
   // A bound below what anybody asks about answers without two sweeps.
   constexpr double unknown = std::numeric_limits<double>::infinity();
   const double bound =
-      factor_kernel_.bounds ? inverse_bound(std::span<const StructFactorWorkspace<T>>(workspaces_)) : unknown;
+      factor_kernel_.bounds && !relaxed() ? inverse_bound(std::span<const StructFactorWorkspace<T>>(workspaces_)) : unknown;
   return growth_by(bound, norm_, [this] {
-    // Not kept: it would be one vector more in every solve.
+    // Of SSOR without its 2 − ω, at most 2. Not kept: it would be one vector more in every solve.
     Array<T> probe(grid_.points() * dof_, T{1});
     sweep(probe.data(), probe.data());
     double largest = 0;
@@ -400,12 +392,15 @@ void StructIlu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
   if (r.size() != size) throw_size_mismatch("right-hand side of an ILU", r.size(), size);
   if (z.size() != size) throw_size_mismatch("result of an ILU", z.size(), size);
   sweep(r.data(), z.data());
+  if (!relaxed()) return;
+#pragma omp parallel for num_threads(threads_for(size)) schedule(static)
+  for (std::int64_t i = 0; i < size; ++i) z[i] *= static_cast<T>(2 - options_.omega);
 }
 
 template <class T>
 std::unique_ptr<SharedTriangles<T>> StructIlu<T>::shared_triangles(const Operator<T>& A) const {
   const auto* matrix = dynamic_cast<const StructMatrix<T>*>(&A);
-  if (dof_ != 1 || !shared_ || !narrow_.empty() || !matrix || matrix->share_values() != shared_) return nullptr;
+  if (dof_ != 1 || !shared_ || relaxed() || !narrow_.empty() || !matrix || matrix->share_values() != shared_) return nullptr;
   const SharedTriangleArrays<T> arrays{grid_, lower_entries_, inverse_, from_[static_cast<std::size_t>(plan_.center)]};
   return struct_shared_triangles<T>({arrays, upper_entries_, sweeps_, sweep_size_, &sweep_scratch_});
 }
@@ -429,33 +424,18 @@ std::span<const std::int32_t> StructIlu<T>::order() const {
 
 template <class T>
 BlockCsr<T> StructIlu<T>::triangle(int first_entry, int last_entry) const {
-  const std::int64_t bb = block_scalars(), points = grid_.points();
-  std::vector<std::int64_t> row_start{0};
-  std::vector<std::int32_t> column;
-  std::vector<T> values;
+  const std::int64_t bb = block_scalars();
   std::vector<int> swaps(static_cast<std::size_t>(dof_));
-  for (std::int64_t point = 0; point < points; ++point) {
-    const std::int64_t i = point % grid_.nx, j = point / grid_.nx % grid_.ny, k = point / grid_.nx / grid_.ny;
-    for (int e = first_entry; e < last_entry; ++e) {
-      const Offset o = plan_.offsets[static_cast<std::size_t>(e)];
-      if (!grid_.contains(i + o.x, j + o.y, k + o.z)) continue;
-      const std::int64_t other = grid_.index(i + o.x, j + o.y, k + o.z);
-      column.push_back(static_cast<std::int32_t>(other));
-      values.resize(values.size() + static_cast<std::size_t>(bb));
-      T* last = values.data() + values.size() - bb;
-      const T* block = e == plan_.center ? inverse_ : plane_of(e);
-      for (std::int64_t v = 0; v < bb; ++v) {
-        last[v] = narrow_.empty() ? block[point * bb + v] : narrow_.value(e, point * bb + v);
-      }
-      if (e == plan_.center) static_cast<void>(invert<0>(dof_, last, swaps.data()));
-      if (e < plan_.center && plan_.diagonal_only && narrow_.empty()) {
-        block_product<0>(dof_, block + point * bb, inverse_ + other * bb, last);
-      }
+  const auto write = [&](int e, std::int64_t point, std::int64_t other, T* to) {
+    const T* block = e == plan_.center ? inverse_ : plane_of(e);
+    for (std::int64_t v = 0; v < bb; ++v) to[v] = narrow_.empty() ? block[point * bb + v] : narrow_.value(e, point * bb + v);
+    if (e == plan_.center) static_cast<void>(invert<0>(dof_, to, swaps.data()));
+    if (e < plan_.center && plan_.diagonal_only && narrow_.empty()) {
+      block_product<0>(dof_, block + point * bb, inverse_ + other * bb, to);
     }
-    row_start.push_back(static_cast<std::int64_t>(column.size()));
-  }
-  return BlockCsr<T>(points, points, dof_, Array<std::int64_t>(std::span<const std::int64_t>(row_start)),
-                     Array<std::int32_t>(std::span<const std::int32_t>(column)), Array<T>(std::span<const T>(values)));
+    if (relaxed() && e >= plan_.center) std::for_each(to, to + bb, [&](T& u) { u /= static_cast<T>(2 - options_.omega); });
+  };
+  return rows_of_entries<T>(grid_, std::span(plan_.offsets), {first_entry, last_entry}, dof_, write);
 }
 
 template <class T>
@@ -476,6 +456,7 @@ Ilu<T> make(const StructMatrix<T>& A, const IluOptions& options, bool positive) 
     const FactorCsr<T> of_rows[] = {ilu<T>, ic<T>};
     return Ilu<T>(converted_ilu<T>(A, options, of_rows[positive]));
   }
+  if (positive) require_elimination(options, "IC");
   if (positive) require_symmetric(A);
   return Ilu<T>(std::make_unique<StructIlu<T>>(A, options, positive));
 }
@@ -488,12 +469,20 @@ Ilu<T> ilu(const StructMatrix<T>& A, const IluOptions& options) {
 }
 
 template <class T>
+Ilu<T> sgs(const StructMatrix<T>& A, double omega, IluOptions options) {
+  options.omega = checked_omega(omega);
+  return make(A, options, false);
+}
+
+template <class T>
 Ilu<T> ic(const StructMatrix<T>& A, const IluOptions& options) {
   return make(A, options, true);
 }
 
 template Ilu<double> ilu(const StructMatrix<double>&, const IluOptions&);
 template Ilu<float> ilu(const StructMatrix<float>&, const IluOptions&);
+template Ilu<double> sgs(const StructMatrix<double>&, double, IluOptions);
+template Ilu<float> sgs(const StructMatrix<float>&, double, IluOptions);
 template Ilu<double> ic(const StructMatrix<double>&, const IluOptions&);
 template Ilu<float> ic(const StructMatrix<float>&, const IluOptions&);
 

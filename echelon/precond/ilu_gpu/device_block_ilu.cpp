@@ -33,6 +33,7 @@ namespace {
 
 const BlockCsr<double>& checked(const BlockCsr<double>& A, const IluOptions& options) {
   check_options(options);
+  require_elimination(options, "ILU on a GPU");
   if (!row_factor_kernels()) throw Error(ErrorCode::device, "block ILU on a GPU: this build has no CUDA");
   if (A.device().is_host()) throw Error(ErrorCode::bad_argument, "block ILU on a GPU: the matrix is on the host");
   if (options.precision != Stored::fp64) {

@@ -29,6 +29,7 @@ namespace {
 /// Throws where this factorization has no body.
 const TileMatrix& checked(const TileMatrix& A, const IluOptions& options) {
   check_options(options);
+  require_elimination(options, "ILU on a GPU");
   if (A.device().is_host()) throw Error(ErrorCode::bad_argument, "ILU on a GPU: the matrix is on the host");
   if (options.ordering != Ordering::natural) {
     throw Error(ErrorCode::bad_argument, "ILU on a GPU: a structured matrix is factored in natural order; got rcm");

@@ -26,6 +26,7 @@ namespace {
 
 const BlockCsr<double>& checked(const BlockCsr<double>& A, const IluOptions& options) {
   check_options(options);
+  require_elimination(options, "ParILUT");
   if (!device_threshold_kernels()) throw Error(ErrorCode::device, "ParILUT on a GPU: this build has no CUDA");
   if (A.device().is_host()) throw Error(ErrorCode::bad_argument, "ParILUT on a GPU: the matrix is on the host");
   if (!A.square()) {
