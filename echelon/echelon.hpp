@@ -23,3 +23,4 @@
 #include "echelon/report/report.hpp"
 #include "echelon/solve/auto_solve.hpp"
 #include "echelon/stencil/stencil.hpp"
+#include "echelon/sweep/grid/gauss_seidel.hpp"
