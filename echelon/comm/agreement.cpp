@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "echelon/comm/agreement.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "echelon/base/error.hpp"
+
+namespace echelon {
+namespace {
+
+/// FNV-1a, 64 bits.
+std::uint64_t hash(std::string_view text) {
+  std::uint64_t value = 0xcbf29ce484222325;
+  for (const char letter : text) value = (value ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  return value;
+}
+
+/// Without its place, which what() begins with.
+std::string sentence_of(const Error& error) {
+  const std::string all = error.what();
+  return error.where().empty() ? all : all.substr(error.where().size() + 2);
+}
+
+std::optional<RankFailure> failure_of(const std::function<void()>& work) {
+  try {
+    work();
+    return {};
+  } catch (const RankLeft&) {
+    // The reason is the other rank's.
+    return {};
+  } catch (const Error& error) {
+    return RankFailure{.code = error.code(), .sentence = sentence_of(error), .where = error.where()};
+  } catch (const WorkStopped& stopped) {
+    return RankFailure{.stopped = stopped.verdict(), .sentence = stopped.what()};
+  } catch (const std::bad_alloc&) {
+    return RankFailure{.code = ErrorCode::out_of_memory, .sentence = "memory ran out"};
+  } catch (const std::exception& error) {
+    return RankFailure{.sentence = fmt::format("a bug of ours: {}", error.what())};
+  }
+}
+
+}  // namespace
+
+void all_or_none(const Communicator& communicator, const std::function<void()>& work) {
+  if (communicator.size() == 1) return work();
+  const auto failure = communicator.agree(failure_of(work));
+  if (!failure) return;
+  if (failure->stopped != Verdict::proceed) throw WorkStopped(failure->stopped);
+  const auto whose =
+      failure->rank == 0 ? std::string() : fmt::format(" (rank {} of {})", failure->rank, communicator.size());
+  throw Error(failure->code, failure->sentence + whose, failure->where);
+}
+
+void require_same(const Communicator& communicator, std::string_view text, std::string_view what) {
+  const std::uint64_t mine = hash(text);
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(communicator.size()));
+  communicator.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    throw Error(ErrorCode::bad_option, fmt::format("rank {} was given another {} than rank 0", rank, what));
+  }
+}
+
+}  // namespace echelon
