@@ -11,6 +11,7 @@
 #include "apps/hpcg/validation.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/comm/agreement.hpp"
 #include "echelon/problem/problems.hpp"
 
 namespace echelon::hpcg {
@@ -32,7 +33,7 @@ class Benchmark {
 
   Outcome run() {
     try {
-      run_phases();
+      all_or_none(communicator_, [&] { run_phases(); });
     } catch (const WorkStopped& stopped) {
       outcome_.ended = stopped.verdict();
     }
@@ -47,7 +48,7 @@ class Benchmark {
     for (const auto& level : levels_) matrices.push_back(problems::poisson(level.local, stencils::box27()));
     b_ = right_hand_side(levels_.front());
     outcome_.setup_seconds = longest(setup.seconds());
-    keep_going();
+    ask_whether_to_go_on(monitor_.ask);
     run_reference();
 
     say("layouts", 0);
@@ -78,7 +79,7 @@ class Benchmark {
     for (int call = 0; call < plan_.reference_calls; ++call) {
       reference.multiply(wide, image);
       reference.precondition(image, wide);
-      keep_going();
+      ask_whether_to_go_on(monitor_.ask);
     }
     outcome_.reference_call_seconds = longest(calls.seconds()) / std::max(plan_.reference_calls, 1);
     CgRequest request = watched("reference", outcome_.reference_iterations);
@@ -97,7 +98,7 @@ class Benchmark {
     outcome_.residual = first.scaled();
 
     const double bytes = outcome_.iteration_bytes / communicator_.size();
-    communicator_.largest(0.0);
+    communicator_.barrier();
     outcome_.triad = total(measure_triad(static_cast<std::int64_t>(bytes / 4)));
     const double slowest = longest(seconds.total);
     const auto sets = static_cast<int>(std::min(plan_.seconds / slowest, 1e9)) + 1;
@@ -127,7 +128,6 @@ class Benchmark {
     return request;
   }
 
-  void keep_going() const { stop_together(communicator_, monitor_.ask ? monitor_.ask() : Verdict::proceed); }
   void say(const std::string& phase, double part) const {
     if (monitor_.progress) monitor_.progress(phase, part);
   }
@@ -152,8 +152,7 @@ Plan make_plan(const Geometry& geometry, const SmootherKind& kind, bool separate
   require_local_grid(geometry.local);
   require_process_grid(geometry.processes);
   if (kind.one_process && geometry.size() > 1) {
-    throw Error(ErrorCode::bad_option,
-                fmt::format("--smoother {} is for one process; got {}", kind.name, geometry.size()));
+    throw Error(ErrorCode::bad_option, fmt::format("--smoother {} is for one process; got {}", kind.name, geometry.size()));
   }
   Plan plan;
   plan.geometry = geometry;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The phases of HPCG 3.1 in their order: problem, reference kernels and reference iterations, optimised layouts, tests of the
-// spectrum and of symmetry, the optimised run that finds the iterations needed, timed sets, variance.
+// The phases of HPCG 3.1 in their order: problem, reference kernels and reference iterations, optimised layouts, tests of
+// the spectrum and of symmetry, the optimised run that finds the iterations needed, timed sets, variance.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@ inline constexpr double official_seconds = 1800;
 
 struct Plan {
   Geometry geometry;
-  double seconds = 60;  // of timed sets; at least one set
+  double seconds = 60;   // of timed sets; at least one set
   std::string smoother;  // what the report calls it
   MakeSmoother make;
   std::vector<Optimization> optimizations;
   bool separate = false;
-  int reference_calls = 10;  // of the reference's product and V-cycle, for their time
+  int reference_calls = 10;   // of the reference's product and V-cycle, for their time
   int most_iterations = 500;  // of the optimised run
 };
 

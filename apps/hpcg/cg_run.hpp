@@ -3,11 +3,9 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "echelon/base/work_watch.hpp"
-#include "echelon/comm/communicator.hpp"
 
 namespace echelon::hpcg {
 
@@ -15,8 +13,7 @@ struct CgRequest {
   int iterations = 50;
   double tolerance = 0;  // of the residual over the first one
   bool preconditioned = true;
-  /// Asked once an iteration; a 'no' ends the run by WorkStopped on every process.
-  std::function<Verdict()> ask = {};
+  std::function<Verdict()> ask = {};       // once an iteration; a 'no' ends the run by WorkStopped
   std::vector<double>* history = nullptr;  // takes the scaled residual of every iteration
 };
 
@@ -31,7 +28,9 @@ struct CgResult {
   double scaled() const { return residual / first_residual; }
 };
 
-/// The gravest verdict of all processes; ends the run by WorkStopped on each of them unless that is to proceed.
-void stop_together(const Communicator& communicator, Verdict verdict);
+inline void ask_whether_to_go_on(const std::function<Verdict()>& ask) {
+  const Verdict verdict = ask ? ask() : Verdict::proceed;
+  if (verdict != Verdict::proceed) throw WorkStopped(verdict);
+}
 
 }  // namespace echelon::hpcg

@@ -35,7 +35,8 @@ Words smoother_names() {
 
 std::string smoother_help() {
   std::string help;
-  for (const auto& kind : hpcg::smoother_kinds()) help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", kind.name, kind.help);
+  for (const auto& kind : hpcg::smoother_kinds())
+    help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", kind.name, kind.help);
   return help;
 }
 

@@ -26,7 +26,7 @@ std::int64_t own_nonzeros(const Geometry& geometry) {
 
 }  // namespace
 
-CsrLevel::CsrLevel(const Geometry& geometry, const Halo& halo)
+CsrLevel::CsrLevel(const Geometry& geometry, const BoxHalo& halo)
     : columns_(geometry.local.points() + halo.size()),
       start_(geometry.local.points() + 1),
       diagonal_(geometry.local.points()),
@@ -42,8 +42,6 @@ CsrLevel::CsrLevel(const Geometry& geometry, const Halo& halo)
     at += geometry.row_entries(row % box.nx, row / box.nx % box.ny, row / (box.nx * box.ny));
   }
   start_[box.points()] = at;
-  const Grid whole = geometry.global();
-  const auto place = geometry.place();
 #pragma omp parallel for collapse(2) schedule(static) num_threads(threads())
   for (std::int64_t k = 0; k < box.nz; ++k) {
     for (std::int64_t j = 0; j < box.ny; ++j) {
@@ -53,9 +51,10 @@ CsrLevel::CsrLevel(const Geometry& geometry, const Halo& halo)
         for (std::int64_t z = k - 1; z <= k + 1; ++z) {
           for (std::int64_t y = j - 1; y <= j + 1; ++y) {
             for (std::int64_t x = i - 1; x <= i + 1; ++x) {
-              if (!whole.contains(place[0] * box.nx + x, place[1] * box.ny + y, place[2] * box.nz + z)) continue;
               const bool own = box.contains(x, y, z);
-              const std::int64_t column = own ? box.index(x, y, z) : box.points() + halo.index(x, y, z);
+              const std::int64_t outside = own ? 0 : halo.index(x, y, z);
+              if (outside < 0) continue;
+              const std::int64_t column = own ? box.index(x, y, z) : box.points() + outside;
               if (column == row) diagonal_[row] = entry;
               column_[entry] = static_cast<std::int32_t>(column);
               value_[entry++] = column == row ? centre_value : neighbour_value;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A level as HPCG's reference has it: compressed rows in natural order, columns of a row ascending in the whole grid, points
-// of other processes behind the own ones. Product and symmetric Gauss-Seidel row by row, nothing unrolled, fused or reordered;
-// threads share the rows of a product, Gauss-Seidel is sequential. A row reads 12 bytes a nonzero.
+// of other processes behind the own ones. Product and symmetric Gauss-Seidel row by row, nothing unrolled, fused or
+// reordered; threads share the rows of a product, Gauss-Seidel is sequential. A row reads 12 bytes a nonzero.
 #pragma once
 
 #include <cstdint>
 
 #include "apps/hpcg/geometry.hpp"
-#include "apps/hpcg/halo.hpp"
 #include "echelon/base/array.hpp"
+#include "echelon/comm/halo.hpp"
 
 namespace echelon::hpcg {
 
 class CsrLevel {
  public:
-  CsrLevel(const Geometry& geometry, const Halo& halo);
+  CsrLevel(const Geometry& geometry, const BoxHalo& halo);
 
   std::int64_t rows() const { return start_.size() - 1; }
   /// Own points and those of other processes.

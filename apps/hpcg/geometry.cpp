@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "echelon/base/error.hpp"
 
 namespace echelon::hpcg {
@@ -12,20 +10,15 @@ namespace {
 
 constexpr std::int64_t multiple = 8;  // three halvings
 constexpr std::int64_t least_side = 16;
-constexpr std::int64_t flattest = 8;
 
-bool too_flat(std::int64_t x, std::int64_t y, std::int64_t z) {
-  return std::max({x, y, z}) > flattest * std::min({x, y, z});
+std::array<int, 3> sides(const Grid& grid) {
+  return {static_cast<int>(grid.nx), static_cast<int>(grid.ny), static_cast<int>(grid.nz)};
 }
 
 }  // namespace
 
-std::array<int, 3> Geometry::place() const {
-  return {rank % processes[0], rank / processes[0] % processes[1], rank / (processes[0] * processes[1])};
-}
-
 Grid Geometry::global() const {
-  return {local.nx * processes[0], local.ny * processes[1], local.nz * processes[2]};
+  return {local.nx * processes.sides[0], local.ny * processes.sides[1], local.nz * processes.sides[2]};
 }
 
 std::int64_t Geometry::nonzeros() const {
@@ -45,9 +38,7 @@ std::int64_t Geometry::global_row(std::int64_t i, std::int64_t j, std::int64_t k
   return global().index(at[0] * local.nx + i, at[1] * local.ny + j, at[2] * local.nz + k);
 }
 
-Geometry Geometry::coarser() const {
-  return {{local.nx / 2, local.ny / 2, local.nz / 2}, processes, rank};
-}
+Geometry Geometry::coarser() const { return {{local.nx / 2, local.ny / 2, local.nz / 2}, processes, rank}; }
 
 void require_local_grid(const Grid& grid) {
   for (const std::int64_t side : {grid.nx, grid.ny, grid.nz}) {
@@ -57,19 +48,17 @@ void require_local_grid(const Grid& grid) {
                               grid.ny, grid.nz, multiple, least_side));
     }
   }
-  if (too_flat(grid.nx, grid.ny, grid.nz)) {
-    throw Error(ErrorCode::bad_option,
-                fmt::format("--grid: got {}x{}x{}; HPCG takes no grid flatter than 1:{}", grid.nx, grid.ny, grid.nz,
-                            flattest));
-  }
+  const std::string flat = too_flat(sides(grid), "the grid of points of a process");
+  if (!flat.empty()) throw Error(ErrorCode::bad_option, "--grid: " + flat);
 }
 
-void require_process_grid(const std::array<int, 3>& processes) {
-  const auto [x, y, z] = processes;
-  if (!too_flat(x, y, z)) return;
-  throw Error(ErrorCode::bad_option,
-              fmt::format("{} processes are a grid of {}x{}x{}; HPCG takes none flatter than 1:{}: start another number",
-                          x * y * z, x, y, z, flattest));
+void require_process_grid(const ProcessGrid& processes) {
+  const std::string flat = too_flat(processes.sides, fmt::format("the grid of {} processes", processes.size()));
+  if (!flat.empty()) throw Error(ErrorCode::bad_option, flat);
+}
+
+BoxHalo halo_of(const Geometry& geometry, const Communicator& communicator) {
+  return {communicator, geometry.processes, sides(geometry.local)};
 }
 
 std::vector<Geometry> levels_of(const Geometry& finest) {

@@ -15,10 +15,9 @@ Array<T> kept(const std::vector<T>& list) {
 
 }  // namespace
 
-HaloMatrix::HaloMatrix(const Geometry& geometry, const Halo& halo) : start_(1, std::int64_t{0}) {
+HaloMatrix::HaloMatrix(const Geometry& geometry, const BoxHalo& halo) : start_(1, std::int64_t{0}) {
   if (halo.size() == 0) return;
-  const Grid &box = geometry.local, whole = geometry.global();
-  const auto place = geometry.place();
+  const Grid& box = geometry.local;
   const Grid coarse{box.nx / 2, box.ny / 2, box.nz / 2};
   std::vector<std::int32_t> rows, coarse_rows, columns;
   std::vector<std::int64_t> starts{0};
@@ -31,8 +30,8 @@ HaloMatrix::HaloMatrix(const Geometry& geometry, const Halo& halo) : start_(1, s
           for (std::int64_t y = j - 1; y <= j + 1; ++y) {
             for (std::int64_t x = i - 1; x <= i + 1; ++x) {
               if (box.contains(x, y, z)) continue;
-              if (!whole.contains(place[0] * box.nx + x, place[1] * box.ny + y, place[2] * box.nz + z)) continue;
-              columns.push_back(static_cast<std::int32_t>(halo.index(x, y, z)));
+              const std::int64_t outside = halo.index(x, y, z);
+              if (outside >= 0) columns.push_back(static_cast<std::int32_t>(outside));
             }
           }
         }

@@ -6,17 +6,19 @@
 #include <span>
 
 #include "apps/hpcg/geometry.hpp"
-#include "apps/hpcg/halo.hpp"
 #include "echelon/base/array.hpp"
+#include "echelon/comm/halo.hpp"
 
 namespace echelon::hpcg {
 
 class HaloMatrix {
  public:
-  HaloMatrix(const Geometry& geometry, const Halo& halo);
+  HaloMatrix(const Geometry& geometry, const BoxHalo& halo);
 
   bool empty() const { return row_.empty(); }
-  std::int64_t bytes() const { return row_.bytes() + coarse_row_.bytes() + start_.bytes() + column_.bytes() + value_.bytes(); }
+  std::int64_t bytes() const {
+    return row_.bytes() + coarse_row_.bytes() + start_.bytes() + column_.bytes() + value_.bytes();
+  }
 
   /// y ← y + H u for the points u of other processes; the sum of x·(H u).
   double add(std::span<const double> u, const Vector<double>& x, Vector<double>& y) const;

@@ -39,7 +39,7 @@ void timed(double& part, const Work& work) {
 
 Optimised::Level::Level(const Geometry& g, StructMatrix<double> matrix, const OptimisedOptions& options,
                         const Communicator& communicator)
-    : geometry(g), A(std::move(matrix)), smoother(options.make(A)), halo(g, communicator), outside(g, halo) {}
+    : geometry(g), A(std::move(matrix)), smoother(options.make(A)), halo(halo_of(g, communicator)), outside(g, halo) {}
 
 Optimised::Optimised(const std::vector<Geometry>& levels, std::vector<StructMatrix<double>> matrices,
                      const OptimisedOptions& options, const Communicator& communicator)
@@ -158,7 +158,7 @@ CgResult Optimised::solve(const V& b, V& x, const CgRequest& request, CgSeconds&
   result.first_residual = result.residual = std::sqrt(square);
   double rz = 0, alpha = 0;
   for (int k = 1; k <= request.iterations && result.scaled() > request.tolerance; ++k) {
-    if (request.ask) stop_together(communicator_, request.ask());
+    ask_whether_to_go_on(request.ask);
     timed(seconds.mg, [&] {
       if (request.preconditioned) {
         precondition(r_, z_);

@@ -57,7 +57,7 @@ class Optimised {
     Geometry geometry;
     StructMatrix<double> A;
     std::unique_ptr<Smoother> smoother;
-    Halo halo;
+    BoxHalo halo;
     HaloMatrix outside;
     Array<std::int32_t> fine_places;  // of the coarser level's points; empty where both orders are natural
     V coarse_r, coarse_x, Ax;

@@ -15,9 +15,7 @@ namespace echelon::hpcg {
 struct SpectralTest {
   static constexpr int allowed_unpreconditioned = 12, allowed_preconditioned = 2;
   int unpreconditioned = 0, preconditioned = 0;  // iterations, the most of two runs
-  bool passed() const {
-    return unpreconditioned <= allowed_unpreconditioned && preconditioned <= allowed_preconditioned;
-  }
+  bool passed() const { return unpreconditioned <= allowed_unpreconditioned && preconditioned <= allowed_preconditioned; }
 };
 
 struct SymmetryTest {
@@ -50,7 +48,7 @@ struct Outcome {
   double setup_seconds = 0, optimize_seconds = 0;
   double reference_call_seconds = 0;  // of the reference's product and V-cycle, on average
   double reference_setup_seconds = 0;
-  CgSeconds reference_seconds, seconds;  // of the reference's run; of all sets
+  CgSeconds reference_seconds, seconds;                                      // of the reference's run; of all sets
   double shortest_allreduce = 0, longest_allreduce = 0, mean_allreduce = 0;  // of the processes
   double optimized_bytes = 0;                                                // stored, all processes
   std::vector<double> reference_bytes;                                       // of each level
@@ -59,9 +57,7 @@ struct Outcome {
 
   int sets() const { return static_cast<int>(set_residuals.size()); }
   bool completed() const { return ended == Verdict::proceed; }
-  bool valid() const {
-    return completed() && spectral.passed() && symmetry.passed() && norms.passed() && residual_reached;
-  }
+  bool valid() const { return completed() && spectral.passed() && symmetry.passed() && norms.passed() && residual_reached; }
   /// Of all sets, and what the reference's iterations would have needed.
   Flops flops() const;
   double rated_flops() const;

@@ -22,7 +22,8 @@ void for_even_points(const Grid& fine, const Visit& visit) {
 
 }  // namespace
 
-Reference::Level::Level(const Geometry& g, const Communicator& communicator) : geometry(g), halo(g, communicator), A(g, halo) {}
+Reference::Level::Level(const Geometry& g, const Communicator& communicator)
+    : geometry(g), halo(halo_of(g, communicator)), A(g, halo) {}
 
 Reference::Reference(const std::vector<Geometry>& levels, const Communicator& communicator)
     : communicator_(communicator), work_(levels.front().local.points()) {
@@ -38,7 +39,8 @@ Reference::Reference(const std::vector<Geometry>& levels, const Communicator& co
 std::vector<double> Reference::level_bytes() const {
   std::vector<double> bytes;
   for (const auto& level : levels_) {
-    bytes.push_back(static_cast<double>(level.A.bytes() + level.Ax.bytes() + level.coarse_r.bytes() + level.coarse_x.bytes()));
+    bytes.push_back(
+        static_cast<double>(level.A.bytes() + level.Ax.bytes() + level.coarse_r.bytes() + level.coarse_x.bytes()));
   }
   return bytes;
 }
@@ -98,7 +100,7 @@ CgResult Reference::solve(const Vector<double>& b, Vector<double>& x, const CgRe
   result.first_residual = result.residual = std::sqrt(dot(r, r));
   double rz = 0;
   for (int k = 1; k <= request.iterations && result.scaled() > request.tolerance; ++k) {
-    if (request.ask) stop_together(communicator_, request.ask());
+    ask_whether_to_go_on(request.ask);
     timed(seconds.mg, [&] {
       if (request.preconditioned) {
         precondition(r, z);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HPCG's reference: conjugate gradients with a V-cycle over four levels (one symmetric Gauss-Seidel before, one after, one on
-// the coarsest; injection of even points), as plain loops over compressed rows. Its residual after 50 iterations is what an
-// optimised run has to reach. Only the sums are of fixed order, so that it repeats.
+// HPCG's reference: conjugate gradients with a V-cycle over four levels (one symmetric Gauss-Seidel before, one after, one
+// on the coarsest; injection of even points), as plain loops over compressed rows. Its residual after 50 iterations is what
+// an optimised run has to reach. Only the sums are of fixed order, so that it repeats.
 #pragma once
 
 #include <vector>
@@ -35,7 +35,7 @@ class Reference {
   struct Level {
     Level(const Geometry& geometry, const Communicator& communicator);
     Geometry geometry;
-    Halo halo;
+    BoxHalo halo;
     CsrLevel A;
     Vector<double> Ax, coarse_r, coarse_x;  // but on the coarsest
   };

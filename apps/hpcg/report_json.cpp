@@ -30,7 +30,7 @@ Json run_json(const Outcome& run) {
   return {{"valid", run.valid()},
           {"completed", run.completed()},
           {"processes", run.geometry.size()},
-          {"process_grid", run.geometry.processes},
+          {"process_grid", run.geometry.processes.sides},
           {"threads", run.threads},
           {"grid", sides(run.geometry.global())},
           {"local_grid", sides(run.geometry.local)},

@@ -59,14 +59,14 @@ void add_problem(Lines& out, const Outcome& run) {
   out.add("Global ny", whole.ny);
   out.add("Global nz", whole.nz);
   out.section("Processor Dimensions");
-  out.add("npx", geometry.processes[0]);
-  out.add("npy", geometry.processes[1]);
-  out.add("npz", geometry.processes[2]);
+  out.add("npx", geometry.processes.sides[0]);
+  out.add("npy", geometry.processes.sides[1]);
+  out.add("npz", geometry.processes.sides[2]);
   out.section("Local Domain Dimensions");
   out.add("nx", geometry.local.nx);
   out.add("ny", geometry.local.ny);
   out.add("Lower ipz", 0);
-  out.add("Upper ipz", geometry.processes[2] - 1);
+  out.add("Upper ipz", geometry.processes.sides[2] - 1);
   out.add("nz", geometry.local.nz);
   out.title("Problem Summary ");
   out.section("Setup Information");
@@ -157,8 +157,7 @@ void add_times(Lines& out, const Outcome& run) {
   out.add("Raw Write B/W", bytes.written / seconds.total / giga);
   out.add("Raw Total B/W", (bytes.read + bytes.written) / seconds.total / giga);
   const double charged = run.rated_flops() / giga / run.rating();
-  out.add("Total with convergence and optimization phase overhead",
-          (bytes.read + bytes.written) * needed / charged / giga);
+  out.add("Total with convergence and optimization phase overhead", (bytes.read + bytes.written) * needed / charged / giga);
   out.section("GFLOP/s Summary");
   out.add("Raw DDOT", flops.ddot / seconds.ddot / giga);
   out.add("Raw WAXPBY", flops.waxpby / seconds.waxpby / giga);
@@ -247,13 +246,15 @@ std::string summary_text(const Outcome& run) {
   text += fmt::format("  symmetry    departures {:.2g} of the product, {:.2g} of the V-cycle: {}\n", run.symmetry.spmv,
                       run.symmetry.mg, verdict(run.symmetry.passed()));
   text += fmt::format("  variance    {:.2g} of {} sets: {}\n", run.norms.variance, run.sets(), verdict(run.norms.passed()));
-  text += fmt::format("  seconds     {:.3g} in sets (ddot {:.3g}, waxpby {:.3g}, spmv {:.3g}, mg {:.3g}); set-up {:.3g}, "
-                      "optimisation {:.3g}\n",
-                      run.seconds.total, run.seconds.ddot, run.seconds.waxpby, run.seconds.spmv, run.seconds.mg,
-                      run.setup_seconds, run.optimize_seconds);
-  text += fmt::format("  GFLOP/s     {:.3g} without what is charged, {:.3g} of the reference; bound {:.3g} (triad {:.3g} GB/s): "
-                      "{:.0f} %\n",
-                      run.raw_rate(), run.reference_rate(), run.bound(), run.triad / giga, run.percent_of_bound());
+  text += fmt::format(
+      "  seconds     {:.3g} in sets (ddot {:.3g}, waxpby {:.3g}, spmv {:.3g}, mg {:.3g}); set-up {:.3g}, "
+      "optimisation {:.3g}\n",
+      run.seconds.total, run.seconds.ddot, run.seconds.waxpby, run.seconds.spmv, run.seconds.mg, run.setup_seconds,
+      run.optimize_seconds);
+  text += fmt::format(
+      "  GFLOP/s     {:.3g} without what is charged, {:.3g} of the reference; bound {:.3g} (triad {:.3g} GB/s): "
+      "{:.0f} %\n",
+      run.raw_rate(), run.reference_rate(), run.bound(), run.triad / giga, run.percent_of_bound());
   if (run.seconds.total < official_seconds) {
     text += fmt::format("  not an official run: official runs last {:.0f} s\n", official_seconds);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The report as HPCG 3.1 writes it, line by line "Section::Key=value", so that what reads those reads this; and the few lines
-// that the program prints.
+// The report as HPCG 3.1 writes it, line by line "Section::Key=value", so that what reads those reads this; and the few
+// lines that the program prints.
 #pragma once
 
 #include <string>

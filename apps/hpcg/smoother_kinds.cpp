@@ -46,7 +46,8 @@ const std::vector<SmootherKind>& smoother_kinds() {
       {.name = "exact",
        .help = "Gauss-Seidel in natural order, threads along lines of the grid",
        .make = made<ExactSmoother>,
-       .optimizations = {{"a sweep reads each triangle of the matrix once: from a zero guess L forward and U backward", false},
+       .optimizations = {{"a sweep reads each triangle of the matrix once: from a zero guess L forward and U backward",
+                          false},
                          {"matrix values in packs of points of a grid line, without column indices", true},
                          {"threads wait for lines of the grid", true}}},
   };

@@ -50,7 +50,8 @@ Vector<double> right_hand_side(const Geometry& geometry) {
 Vector<double> drawn_vector(const Geometry& geometry, std::uint64_t seed) {
   return made(geometry, [&](auto i, auto j, auto k) {
     // splitmix64 of the row
-    std::uint64_t z = seed * 0x632be59bd9b4e019u + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(geometry.global_row(i, j, k) + 1);
+    std::uint64_t z =
+        seed * 0x632be59bd9b4e019u + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(geometry.global_row(i, j, k) + 1);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return 1.0 + static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
@@ -90,8 +91,8 @@ SpectralTest test_spectrum(Optimised& run, const Geometry& geometry, const Vecto
 SymmetryTest test_symmetry(Optimised& run, const Geometry& geometry) {
   Vector<double> x = run.in_own_order(drawn_vector(geometry, 1)), y = run.in_own_order(drawn_vector(geometry, 2));
   Vector<double> image(run.length(), 0.0);
-  const double scale = 2 * std::sqrt(run.dot(x, x)) * matrix_norm * std::sqrt(run.dot(y, y)) *
-                       std::numeric_limits<double>::epsilon();
+  const double scale =
+      2 * std::sqrt(run.dot(x, x)) * matrix_norm * std::sqrt(run.dot(y, y)) * std::numeric_limits<double>::epsilon();
   const auto departure = [&](const auto& apply) {
     apply(y, image);
     const double forward = run.dot(x, image);

@@ -9,13 +9,13 @@
 
 namespace echelon::hpcg {
 
-/// Diagonal and b times 10⁶, rows 0 to 8 of the whole grid times (i + 2)·10⁶: conjugate gradients to 1e-12, twice without and
-/// twice with the preconditioner. b is in natural order; the matrix is afterwards what it was.
+/// Diagonal and b times 10⁶, rows 0 to 8 of the whole grid times (i + 2)·10⁶: conjugate gradients to 1e-12, twice without
+/// and twice with the preconditioner. b is in natural order; the matrix is afterwards what it was.
 SpectralTest test_spectrum(Optimised& run, const Geometry& geometry, const Vector<double>& b,
                            const std::function<Verdict()>& ask);
 
-/// With vectors of drawn numbers in [1, 2). HPCG 3.1's own code divides by the squares of the norms; the norms themselves, as
-/// its report has it, are the stricter rule.
+/// With vectors of drawn numbers in [1, 2). HPCG 3.1's own code divides by the squares of the norms; the norms themselves,
+/// as its report has it, are the stricter rule.
 SymmetryTest test_symmetry(Optimised& run, const Geometry& geometry);
 
 /// b_i = 27 − entries of row i: the right-hand side whose solution is 1.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The vector work of CG on this process, with threads(): sums are of fixed shape (chunks of 4096 numbers, in a chunk 16 lanes,
-// chunks added pairwise), so that they do not depend on the number of threads. Vectors are read once a call.
+// The vector work of CG on this process, with threads(): sums are of fixed shape (chunks of 4096 numbers, in a chunk 16
+// lanes, chunks added pairwise), so that they do not depend on the number of threads. Vectors are read once a call.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ class VectorWork {
   Array<double> partial_;
 };
 
-/// Bytes a second of a ← b + s c on arrays of about `bytes` bytes together, ordinary stores, 24 bytes a number; the median of
-/// the passes, with threads().
+/// Bytes a second of a ← b + s c on arrays of about `bytes` bytes together, ordinary stores, 24 bytes a number; the median
+/// of the passes, with threads().
 double measure_triad(std::int64_t bytes);
 
 }  // namespace echelon::hpcg

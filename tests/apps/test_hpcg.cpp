@@ -71,15 +71,18 @@ TEST(HpcgGeometry, TakesWhatHpcgTakes) {
   for (const Grid& good : {Grid{16, 16, 16}, Grid{104, 104, 104}, Grid{16, 128, 64}, Grid{24, 32, 40}}) {
     EXPECT_NO_THROW(require_local_grid(good));
   }
-  EXPECT_ERROR(require_local_grid({20, 16, 16}), bad_option, "--grid: got 20x16x16; HPCG needs sides that are multiples of 8");
+  EXPECT_ERROR(require_local_grid({20, 16, 16}), bad_option,
+               "--grid: got 20x16x16; HPCG needs sides that are multiples of 8");
   EXPECT_ERROR(require_local_grid({8, 8, 8}), bad_option, "at least 16");
-  EXPECT_ERROR(require_local_grid({16, 16, 136}), bad_option, "no grid flatter than 1:8");
-  EXPECT_NO_THROW(require_process_grid({1, 8, 2}));
-  EXPECT_ERROR(require_process_grid({11, 1, 1}), bad_option, "11 processes are a grid of 11x1x1");
+  EXPECT_ERROR(require_local_grid({16, 16, 136}), bad_option,
+               "--grid: the grid of points of a process is 16x16x136, flatter than 1:8");
+  EXPECT_NO_THROW(require_process_grid(ProcessGrid{{1, 8, 2}}));
+  EXPECT_ERROR(require_process_grid(ProcessGrid{{11, 1, 1}}), bad_option,
+               "the grid of 11 processes is 11x1x1, flatter than 1:8");
 }
 
 TEST(HpcgGeometry, CountsRowsOfTheWholeGrid) {
-  const Geometry second{Grid{16, 16, 16}, {2, 1, 1}, 1};
+  const Geometry second{Grid{16, 16, 16}, ProcessGrid{{2, 1, 1}}, 1};
   EXPECT_EQ(second.global(), (Grid{32, 16, 16}));
   EXPECT_EQ(second.place(), (std::array<int, 3>{1, 0, 0}));
   EXPECT_EQ(second.row_entries(0, 0, 0), 12) << "an edge: the neighbours to the left are the first process's";
@@ -104,7 +107,7 @@ TEST(HpcgGeometry, HasThePublishedSizes) {
   for (const auto& row : rows) {
     const int each = row[3] == "1x1x1" ? 1 : 2;
     const std::int64_t side = std::stoll(row[0]) / each;
-    const auto levels = levels_of({Grid{side, side, side}, {each, each, each}});
+    const auto levels = levels_of({Grid{side, side, side}, ProcessGrid{{each, each, each}}});
     for (std::size_t l = 0; l < levels.size(); ++l) {
       EXPECT_EQ(levels[l].equations(), std::stoll(row[4 + 2 * l])) << row[0] << " level " << l;
       EXPECT_EQ(levels[l].nonzeros(), std::stoll(row[5 + 2 * l])) << row[0] << " level " << l;
@@ -115,7 +118,7 @@ TEST(HpcgGeometry, HasThePublishedSizes) {
 TEST(HpcgReference, RowsSumToTheRightHandSide) {
   // b = 27 − entries = A·1, exactly: all are small whole numbers.
   const Geometry geometry{Grid{16, 24, 32}};
-  const CsrLevel A(geometry, Halo(geometry, serial()));
+  const CsrLevel A(geometry, halo_of(geometry, serial()));
   const auto b = right_hand_side(geometry);
   Vector<double> ones(A.columns(), 1.0), image(A.rows());
   A.multiply(ones, image);
@@ -126,7 +129,7 @@ TEST(HpcgReference, RowsSumToTheRightHandSide) {
 
 TEST(HpcgReference, SweepsAsTheTextbook) {
   const Geometry geometry = cube(16);
-  const CsrLevel A(geometry, Halo(geometry, serial()));
+  const CsrLevel A(geometry, halo_of(geometry, serial()));
   PlainSmoother plain(problems::poisson(geometry.local, stencils::box27()), PlainSmoother::Kind::symmetric);
   const auto r = drawn_vector(geometry, 3);
   auto x = drawn_vector(geometry, 4), y = x.clone();
@@ -155,9 +158,7 @@ TEST(HpcgReference, HasThePublishedResiduals) {
   }
 }
 
-TEST(HpcgReferenceFull, HasThePublishedResidualOf64) {
-  EXPECT_NEAR(reference_history(64).back(), 1.13589e-11, 1.13589e-14);
-}
+TEST(HpcgReferenceFull, HasThePublishedResidualOf64) { EXPECT_NEAR(reference_history(64).back(), 1.13589e-11, 1.13589e-14); }
 
 TEST(HpcgReferenceFull, HasThePublishedResidualOf104) {
   EXPECT_NEAR(reference_history(104).back(), 4.99963e-08, 4.99963e-11);
@@ -255,8 +256,7 @@ class NanSmoother final : public PlainSmoother {
 };
 
 TEST(Hpcg, WhatIsNotANumberIsInvalid) {
-  const Outcome outcome =
-      run(plan_for(16, [](const StructMatrix<double>& A) { return std::make_unique<NanSmoother>(A); }));
+  const Outcome outcome = run(plan_for(16, [](const StructMatrix<double>& A) { return std::make_unique<NanSmoother>(A); }));
   EXPECT_FALSE(outcome.residual_reached);
   EXPECT_FALSE(outcome.symmetry.passed());
   EXPECT_FALSE(outcome.spectral.passed());

@@ -55,7 +55,7 @@ TEST_F(HpcgProgram, RefusesSizesThatHpcgDoesNotTake) {
       {"8", "--grid: got 8x8x8; HPCG needs sides that are multiples of 8 and at least 16"},
       {"16x16x8", "--grid: got 16x16x8; HPCG needs"},
       {"32x16", "--grid: got 32x16x1; HPCG needs"},
-      {"16x16x136", "--grid: got 16x16x136; HPCG takes no grid flatter than 1:8"},
+      {"16x16x136", "--grid: the grid of points of a process is 16x16x136, flatter than 1:8"},
       {"0", "--grid"},
       {"16x", "--grid"},
       {"-16", "--grid"},
@@ -87,10 +87,10 @@ TEST_F(HpcgProgram, RefusesOptionsThatMeanNothing) {
 }
 
 TEST_F(HpcgProgram, ASignalEndsItInOrder) {
-  const std::string line = ECHELON_PROGRAM " hpcg --grid 32 --seconds 60 --threads 2 --report r.txt --json r.json >.out 2>.err";
-  const int raw = std::system(fmt::format("cd {} && ( {} & child=$!; sleep 2; kill -TERM $child; wait $child )",
-                                          folder_.string(), line)
-                                  .c_str());
+  const std::string line =
+      ECHELON_PROGRAM " hpcg --grid 32 --seconds 60 --threads 2 --report r.txt --json r.json >.out 2>.err";
+  const int raw = std::system(
+      fmt::format("cd {} && ( {} & child=$!; sleep 2; kill -TERM $child; wait $child )", folder_.string(), line).c_str());
   EXPECT_EQ(WEXITSTATUS(raw), 130) << text(".err");
   EXPECT_TRUE(contains(text(".out"), "there is no rating")) << text(".out") << text(".err");
   EXPECT_FALSE(std::filesystem::exists(file("r.txt"))) << "no report of half a run";
