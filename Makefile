@@ -38,7 +38,7 @@ peers-packages:
 configure: packages
 	@[ ! -L build/bin/echelon ] || rm -f build/bin/echelon
 	@$(CMAKE) --preset release > build-configure.log 2>&1 || { cat build-configure.log; rm -f build-configure.log; exit 1; }
-	@grep -E 'CUDA:' build-configure.log; rm -f build-configure.log
+	@grep -E '(CUDA|MPI):' build-configure.log; rm -f build-configure.log
 
 build: configure
 	@$(CMAKE) --build build -j$(JOBS)

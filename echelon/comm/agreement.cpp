@@ -26,34 +26,44 @@ std::string sentence_of(const Error& error) {
   return error.where().empty() ? all : all.substr(error.where().size() + 2);
 }
 
-std::optional<RankFailure> failure_of(const std::function<void()>& work) {
+std::optional<RankFailure> failure_of(const std::function<void()>& work, int rank) {
   try {
     work();
     return {};
   } catch (const RankLeft&) {
     // The reason is the other rank's.
     return {};
+  } catch (const RanksLost&) {
+    throw;
+  } catch (const RankError& agreed) {
+    return agreed.failure();
   } catch (const Error& error) {
-    return RankFailure{.code = error.code(), .sentence = sentence_of(error), .where = error.where()};
+    return RankFailure{.rank = rank, .code = error.code(), .sentence = sentence_of(error), .where = error.where()};
   } catch (const WorkStopped& stopped) {
-    return RankFailure{.stopped = stopped.verdict(), .sentence = stopped.what()};
+    return RankFailure{.rank = rank, .stopped = stopped.verdict(), .sentence = stopped.what()};
   } catch (const std::bad_alloc&) {
-    return RankFailure{.code = ErrorCode::out_of_memory, .sentence = "memory ran out"};
+    return RankFailure{.rank = rank, .code = ErrorCode::out_of_memory, .sentence = "memory ran out"};
   } catch (const std::exception& error) {
-    return RankFailure{.sentence = fmt::format("a bug of ours: {}", error.what())};
+    return RankFailure{.rank = rank, .sentence = fmt::format("a bug of ours: {}", error.what())};
   }
+}
+
+std::string naming_rank(const RankFailure& failure, int ranks) {
+  return failure.rank == 0 ? failure.sentence : fmt::format("{} (rank {} of {})", failure.sentence, failure.rank, ranks);
 }
 
 }  // namespace
 
+RankError::RankError(const RankFailure& failure, int ranks)
+    : Error(failure.code, naming_rank(failure, ranks), failure.where), failure_(failure) {}
+
 void all_or_none(const Communicator& communicator, const std::function<void()>& work) {
   if (communicator.size() == 1) return work();
-  const auto failure = communicator.agree(failure_of(work));
+  const auto number = communicator.begin_together();
+  const auto failure = communicator.end_together(number, failure_of(work, communicator.rank()));
   if (!failure) return;
   if (failure->stopped != Verdict::proceed) throw WorkStopped(failure->stopped);
-  const auto whose =
-      failure->rank == 0 ? std::string() : fmt::format(" (rank {} of {})", failure->rank, communicator.size());
-  throw Error(failure->code, failure->sentence + whose, failure->where);
+  throw RankError(*failure, communicator.size());
 }
 
 void require_same(const Communicator& communicator, std::string_view text, std::string_view what) {

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "echelon/comm/communicator.hpp"
@@ -18,15 +19,30 @@ class RankLeft : public std::runtime_error {
   RankLeft() : std::runtime_error("another rank failed") {}
 };
 
-/// Thrown when ranks do not even answer how they ended; there is no way on but to end the job. `sentence` of what is known.
+/// Thrown when a rank does not even answer how it ended: there is no way on but to end the job. `rank` is the lowest of
+/// those that know, who may speak; what() is what is known.
 class RanksLost : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  RanksLost(const std::string& sentence, int rank) : std::runtime_error(sentence), rank_(rank) {}
+  int rank() const noexcept { return rank_; }
+
+ private:
+  int rank_;
 };
 
-/// Ends on all ranks or on none: where `work` threw on one of them, all throw Error, that of the lowest, whose sentence
-/// names its rank unless it is 0; or WorkStopped, where that rank was told to end. Exchanges under way meanwhile are over
-/// and are to be made anew.
+/// What all ranks throw: the error of `rank`, which its sentence names unless it is 0.
+class RankError : public Error {
+ public:
+  RankError(const RankFailure& failure, int ranks);
+  const RankFailure& failure() const noexcept { return failure_; }
+
+ private:
+  RankFailure failure_;
+};
+
+/// Ends on all ranks or on none: where `work` threw on one of them, all throw RankError with the reason of the lowest, or
+/// WorkStopped, where that rank was told to end. Pieces may lie in each other. Exchanges that were under way are over and
+/// are to be made anew. With one rank it is a call.
 void all_or_none(const Communicator& communicator, const std::function<void()>& work);
 
 /// Throws Error(bad_option) on every rank unless `text` is the same on all of them (by its hash): "rank 2 was given another

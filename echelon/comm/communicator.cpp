@@ -72,6 +72,11 @@ std::unique_ptr<Exchange> Communicator::exchange(std::span<const SentPart> sends
   return std::make_unique<Copies>(sends, receives);
 }
 
+std::optional<RankFailure> Communicator::end_together(std::int64_t, std::optional<RankFailure> mine) const {
+  require_one(*this, "agreement");
+  return mine;
+}
+
 const Communicator& serial() {
   static const Serial only;
   return only;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,7 +41,7 @@ struct RankFailure {
   int rank = 0;
   ErrorCode code = ErrorCode::internal;
   Verdict stopped = Verdict::proceed;  // otherwise told to end, which is no error
-  std::string sentence, where;
+  std::string sentence = {}, where = {};
 };
 
 class Communicator {
@@ -67,9 +68,11 @@ class Communicator {
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) const;
   /// Several parts between the same two ranks are matched in the order they are given.
   virtual std::unique_ptr<Exchange> exchange(std::span<const SentPart> sends, std::span<const ReceivedPart> receives) const;
-  /// Whether work ended well: nothing where it did on all ranks, otherwise what the lowest of those says that failed. Ranks
-  /// that wait for one that failed are freed by it.
-  virtual std::optional<RankFailure> agree(std::optional<RankFailure> mine) const { return mine; }
+  /// For all_or_none (agreement.hpp) alone. The number of a piece of work that all ranks begin together;
+  virtual std::int64_t begin_together() const { return 0; }
+  /// whether it ended well: nothing where it did on all ranks, otherwise what the lowest of those says that failed. Ranks
+  /// that wait for one that failed are freed by it. Throws RankLeft where it is a larger piece around this one that failed.
+  virtual std::optional<RankFailure> end_together(std::int64_t number, std::optional<RankFailure> mine) const;
 };
 
 /// The communicator of a single process: sums are what they are.
