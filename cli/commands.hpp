@@ -12,12 +12,13 @@ namespace echelon::cli {
 Command solve_command();
 Command check_command();
 Command bench_command();
+Command hpcg_command();
 Command selftest_command();
 Command info_command();
 
 /// In the order of `echelon --help`.
 inline std::vector<Command> all_commands() {
-  return {solve_command(), check_command(), bench_command(), selftest_command(), info_command()};
+  return {solve_command(), check_command(), bench_command(), hpcg_command(), selftest_command(), info_command()};
 }
 
 }  // namespace echelon::cli

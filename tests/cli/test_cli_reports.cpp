@@ -92,7 +92,8 @@ TEST_F(Reports, EveryKindFitsTheSchema) {
         "solve --matrix Z.mtx --pc ilu --shift none", "solve --pc amg", "solve --matrix nothere.mtx", "solve --grid 20000",
         "check A.mtx", "check Z.mtx", "check nothere.mtx", "info", "check H.mtx",
         "solve --matrix L.mtx --rhs b.mtx --null-space constant", "solve --matrix D.mtx --null-space constant",
-        "solve --problem projection --grid 7 --pc ilu --trisolve jacobi --scale-factors both", "bench trisolve --small"}) {
+        "solve --problem projection --grid 7 --pc ilu --trisolve jacobi --scale-factors both", "bench trisolve --small",
+        "hpcg --grid 16 --seconds 0.01", "hpcg --grid 20"}) {
     const auto name = fmt::format("r{}.json", count++);
     (void)run(std::string(line) + " --json " + name);
     ASSERT_TRUE(std::filesystem::exists(file(name))) << line;

@@ -48,6 +48,7 @@ class Order(Rule):
                 ("echelon/problem/a.hpp", "bench/measure/b.hpp"), ("echelon/solve/a.cpp", "tests/b.hpp"), ("cli/a.cpp", "bench/measure/b.hpp"),
                 ("cli/a.cpp", "bench/program/b.hpp"), ("bench/measure/a.cpp", "cli/b.hpp"), ("echelon/factor/a.cpp", "../sweep/b.hpp"),
                 ("echelon/flow/a.cpp", "echelon/matrix/b.hpp"), ("apps/x/a.cpp", "echelon/matrix/b.hpp"),
+                ("apps/x/a.cpp", "bench/program/b.hpp"), ("echelon/flow/a.cpp", "cli/b.hpp"), ("cli/a.cpp", "apps/x/b.hpp"),
                 ("echelon/factor/rows_gpu/a.cu", "echelon/factor/grid_gpu/b.hpp"), ("echelon/sweep/grid_gpu/a.cu", "echelon/factor/rows_gpu/b.cuh"),
                 ("echelon/factor/blocks_gpu/a.cuh", "echelon/factor/rows_gpu/b.cuh")):
             with self.subTest(path=path, target=target):
@@ -67,6 +68,7 @@ class Order(Rule):
             "echelon/problem/a.hpp": include("echelon/base/a.hpp", "echelon/problem/c.hpp") + '// #include "bench/measure/b.hpp"\n',
             "bench/program/a.cpp": include("cli/a.hpp", "bench/measure/b.hpp"), "cli/a.hpp": include("echelon/echelon.hpp") + "#include <vector>\n",
             "echelon/flow/a.cpp": include("echelon/flow/b.hpp", "echelon/matrix/b.hpp", "echelon/echelon.hpp"),
+            "apps/x/a.cpp": include("apps/x/b.hpp", "cli/a.hpp", "echelon/matrix/b.hpp"),
             "tests/a.cpp": include("bench/ilu/a.hpp", "echelon/matrix/b.hpp"), "echelon/factor/blocks_gpu/b.cuh": "",
             "echelon/factor/rows_gpu/a.cu": include("echelon/factor/blocks_gpu/b.cuh", "echelon/schedule/rows_gpu/b.hpp"),
             "echelon/precond/ilu_gpu/a.cpp": include("echelon/factor/rows_gpu/b.hpp", "echelon/factor/grid_gpu/b.hpp")}), [])

@@ -2,7 +2,7 @@
 """Rule `order`: a folder includes itself and what stands left of it, so no two folders of the first level need each other.
 
 `cli` includes nothing of bench/, although bench/measure stands left of it; flow and apps include public headers only, beside
-their own. Folders of kernels for a GPU (`rows_gpu`, `grid_gpu`, …) do not include those of another family.
+their own, and apps also cli/, whose commands they are. Folders of kernels for a GPU (`rows_gpu`, `grid_gpu`, …) do not include those of another family.
 """
 import posixpath
 
@@ -52,6 +52,8 @@ def refusal(source: str, target: str, public_headers: list[str]) -> str:
         return f"{there} has no place in the order of folders"
     if ORDER.index(there) > ORDER.index(here):
         return f"{here} includes itself and what stands left of it, {there} stands right of it"
+    if here == "apps" and there == "cli":
+        return ""
     if here in PUBLIC_ONLY and there not in (*PUBLIC_ONLY, public.UMBRELLA) and target not in public_headers:
         return f"{here} includes public headers only, those of {public.LIST}"
     mine, its = family(source), family(target)

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Wall-clock seconds since it was made.
+#pragma once
+
+#include <chrono>
+
+namespace echelon::hpcg {
+
+class Clock {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace echelon::hpcg
