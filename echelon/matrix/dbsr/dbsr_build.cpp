@@ -144,9 +144,11 @@ PartOfPattern find_part(const Entries& entries, const BlockColouring& order, std
   for (std::int64_t row = begin; row < end; ++row) {
     diagonals.clear();
     const std::int64_t own = row * bsize;
+    bool guard = true;
     for (int lane = 0; lane < bsize; ++lane) {
       const std::int64_t point = order.point()[static_cast<std::size_t>(own + lane)];
       if (point < 0) continue;
+      guard = false;
       entries.row(point, [&](std::size_t t, std::int64_t column, auto) {
         ++part.nonzeros;
         const std::int64_t to = order.position()[static_cast<std::size_t>(column)];
@@ -162,6 +164,11 @@ PartOfPattern find_part(const Entries& entries, const BlockColouring& order, std
       });
     }
     std::int32_t count[2] = {0, 0};
+    if (guard) {
+      part.upper.first.push_back(own);
+      part.upper.lanes.push_back(0);
+      ++count[1];
+    }
     diagonals.sorted([&](std::int64_t first, std::uint64_t lanes) {
       // A diagonal's entries lie all before or all behind the block row: it has one side.
       const bool upper = first + std::countr_zero(lanes) >= own;

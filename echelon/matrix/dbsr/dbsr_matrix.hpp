@@ -19,7 +19,8 @@
 
 namespace echelon {
 
-/// Where the entries are. Shared by a matrix and its factors.
+/// Where the entries are. Shared by a matrix and its factors. In U every row of guard has one block without entries, so that
+/// what is loaded behind a colour's last row is no row of the next colour.
 struct DbsrPattern {
   struct Triangle {
     Array<std::int64_t> blk_ptr;
@@ -43,7 +44,7 @@ class DbsrMatrix {
   /// points or two rows of a block row are coupled.
   DbsrMatrix(const StructMatrix<T>& A, std::shared_ptr<const BlockColouring> order);
   DbsrMatrix(const BlockCsr<T>& A, std::shared_ptr<const BlockColouring> order);
-  /// New values of the same pattern; allocates nothing. Error(structure) where an entry has no place.
+  /// New values of the same pattern, allocating no more than a row's scratch. Error(structure) where an entry has no place.
   void refresh(const StructMatrix<T>& A);
   void refresh(const BlockCsr<T>& A);
 
