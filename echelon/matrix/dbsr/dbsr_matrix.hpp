@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Diagonal block sparse rows, DBSR: a matrix in a vectorised block multicolour order (schedule/blocks/). In `bsize`
+// Diagonal block sparse rows, DBSR: a matrix in a vectorised block multicolour order (block_colouring.hpp). In `bsize`
 // consecutive rows the entries of one coupling lie on a diagonal, kept as bsize values with one index:
 //   blk_ptr, blk_ind, blk_offset (8 bits), values; L and U apart, each read by one sweep, and the diagonal by itself (so
 //   that the authors' dia_ptr is blk_ptr of U).     X. Yang, S. Li, F. Yuan, D. Dong, 2024.
@@ -15,7 +15,7 @@
 #include "echelon/matrix/dbsr/dbsr_view.hpp"
 #include "echelon/matrix/grid/struct_matrix.hpp"
 #include "echelon/matrix/rows/block_csr.hpp"
-#include "echelon/schedule/blocks/block_colouring.hpp"
+#include "echelon/matrix/dbsr/block_colouring.hpp"
 
 namespace echelon {
 

@@ -95,6 +95,11 @@ struct Dbsr<T>::Impl {
   double growth();
   T zero_row_scale() const;
   void sweep(Vector<T>& x) const;
+  auto borrow() const {
+    return scratch_.take([&](Vector<T>& spare) {
+      if (spare.size() != matrix.positions()) spare = Vector<T>(matrix.positions());
+    });
+  }
 
   DbsrOptions options_;
   bool positive_ = false;
@@ -192,8 +197,10 @@ void Dbsr<T>::Impl::factor() {
 template <class T>
 double Dbsr<T>::Impl::growth() {
   return growth_by(factors_.inverse_bound(), factors_.norm(), [this] {
-    Vector<T> natural(matrix.rows(), T(1)), probe(matrix.positions());
-    matrix.permute(natural, probe);
+    auto loan = borrow();
+    Vector<T>& probe = *loan;
+    const auto point = matrix.order().point();
+    for (std::int64_t p = 0; p < matrix.positions(); ++p) probe[p] = point[static_cast<std::size_t>(p)] < 0 ? T(0) : T(1);
     sweep(probe);
     double largest = 0;
     for (const T value : probe) {
@@ -220,9 +227,7 @@ void Dbsr<T>::Impl::apply(const Vector<T>& r, Vector<T>& z) const {
   const std::int64_t n = matrix.rows();
   if (r.size() != n) throw_size_mismatch("right-hand side of DBSR", r.size(), n);
   if (z.size() != n) throw_size_mismatch("result of DBSR", z.size(), n);
-  auto loan = scratch_.take([&](Vector<T>& spare) {
-    if (spare.size() != matrix.positions()) spare = Vector<T>(matrix.positions());
-  });
+  auto loan = borrow();
   Vector<T>& x = *loan;
   const std::int32_t* point = matrix.order().point().data();
   const T scale = factors_.r_scale();

@@ -4,7 +4,7 @@
 // The same for every thread count.
 #pragma once
 
-#include "echelon/schedule/blocks/block_colouring.hpp"
+#include "echelon/matrix/dbsr/block_colouring.hpp"
 #include "echelon/schedule/pattern.hpp"
 
 namespace echelon {

@@ -6,7 +6,7 @@
 //   apart             lane l walks part l of the colour: blocks that have the same neighbours keep their lane together
 #pragma once
 
-#include "echelon/schedule/blocks/block_colouring.hpp"
+#include "echelon/matrix/dbsr/block_colouring.hpp"
 #include "echelon/stencil/stencil.hpp"
 
 namespace echelon {

@@ -12,7 +12,7 @@
 
 #include "echelon/base/stored.hpp"
 #include "echelon/matrix/dbsr/dbsr_view.hpp"
-#include "echelon/schedule/blocks/block_colouring.hpp"
+#include "echelon/matrix/dbsr/block_colouring.hpp"
 
 namespace echelon {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "echelon/schedule/blocks/block_colouring.hpp"
+#include "echelon/matrix/dbsr/block_colouring.hpp"
 
 #include <fmt/format.h>
 

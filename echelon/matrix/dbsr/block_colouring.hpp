@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Block multicolour orders, vectorised: points are gathered in blocks, no two blocks of a colour are coupled, and the same
 // place of `bsize` blocks of a colour (a group) is numbered consecutively. Position = block row · bsize + lane.
-//   T. Iwashita and M. Shimasaki, 2003 (blocks); X. Yang et al., 2024 (the numbering).
+//   T. Iwashita and M. Shimasaki, 2003 (blocks); X. Yang et al., 2024 (the numbering). Who makes them: schedule/blocks/.
 // Positions without a point are padding: missing blocks, missing places of blocks at the border, and one block row of guard
 // before the first colour and behind every one. bsize = 1 is the block multicolour order itself.
 #pragma once
