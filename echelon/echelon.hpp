@@ -16,6 +16,7 @@
 #include "echelon/matrix/grid_gpu/tile_matrix.hpp"
 #include "echelon/matrix/operator.hpp"
 #include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/precond/dbsr/dbsr.hpp"
 #include "echelon/precond/ilu/ilu.hpp"
 #include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
 #include "echelon/precond/ilu_gpu/device_ilu.hpp"
@@ -26,4 +27,5 @@
 #include "echelon/report/report.hpp"
 #include "echelon/solve/auto_solve.hpp"
 #include "echelon/stencil/stencil.hpp"
+#include "echelon/sweep/dbsr/dbsr_gauss_seidel.hpp"
 #include "echelon/sweep/grid/gauss_seidel.hpp"
