@@ -121,6 +121,17 @@ TEST(StoppedSetup, FactorizationsOnOneThreadAndSome) {
   }
 }
 
+TEST(StoppedSetup, RowsThatNothingIsEliminatedFromAreStillCopied) {
+  std::vector<Triplet<double>> entries;
+  constexpr std::int32_t n = 3000;
+  for (std::int32_t i = 0; i < n; ++i) {
+    for (std::int32_t j = i; j < n; ++j) entries.push_back({i, j, i == j ? 4.0 : 1.0 / (1 + j - i)});
+  }
+  const auto upper = from_triplets<double>(n, n, entries);
+  const Team one(1);
+  ends_when_told("ilut of a triangle", 2, [&] { (void)ilut(upper, {.drop = 0, .lfil = n}); });
+}
+
 TEST(StoppedSetup, StructuredFactorizations) {
   const auto A = problems::random({20, 20, 20}, stencils::box27(), 4, 3);
   for (const int team : {1, 3}) {
