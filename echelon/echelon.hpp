@@ -5,6 +5,7 @@
 #include "echelon/base/array.hpp"
 #include "echelon/base/device.hpp"
 #include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/comm/agreement.hpp"
 #include "echelon/comm/halo.hpp"
