@@ -26,6 +26,7 @@ struct Command {
   const char* help;              // its line of `echelon --help`
   const char* footer = nullptr;  // ends its own help; null: as the program's ends
   bool takes_petsc_names = false;
+  bool takes_ranks = false;  // false: refused where a launcher started several processes
   std::function<void(const OptionList&)> add_options;
   std::function<void(const Given&)> check = {};  // null: no options that contradict each other
   std::function<int(const Arguments&)> run;

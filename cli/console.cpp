@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/console.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,13 +20,14 @@ namespace {
 
 volatile std::sig_atomic_t signals_seen = 0;
 volatile std::sig_atomic_t something_to_save = 0;
+volatile std::sig_atomic_t silent = 0;
 std::atomic<pid_t> group_that_ends_with_us{0};
 static_assert(std::atomic<pid_t>::is_always_lock_free, "a signal handler reads it");
 
 [[noreturn]] void leave(const char* sentence, std::size_t length, int status) {
   if (const pid_t group = group_that_ends_with_us; group > 0) kill(-group, SIGTERM);
   remove_unfinished_files();
-  if (write(STDERR_FILENO, sentence, length) < 0) _exit(status);  // nobody listens; the status says it
+  if (!silent && write(STDERR_FILENO, sentence, length) < 0) _exit(status);  // nobody listens; the status says it
   _exit(status);
 }
 
@@ -49,6 +51,17 @@ extern "C" void note_cpu_limit(int signal) {
 extern "C" void explain_bus_error(int) { leave_at_once("echelon: an input file became shorter while it was read\n", 2); }
 
 }  // namespace
+
+void keep_silent() {
+  silent = 1;
+  const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nothing < 0) return;
+  std::fflush(stdout);
+  dup2(nothing, STDOUT_FILENO);
+  close(nothing);
+}
+
+bool speaks() noexcept { return silent == 0; }
 
 void catch_signals() {
   struct sigaction action = {};
@@ -76,17 +89,18 @@ void end_with_us(pid_t group) noexcept { group_that_ends_with_us = group; }
 bool interrupted() { return signals_seen != 0; }
 
 void Console::say(const std::string& text) {
-  if (quiet_) return;
+  if (quiet_ || silent) return;
   clear_progress();
   std::fputs(printable_lines(text).c_str(), out_);
 }
 
 void Console::complain(const std::string& text) {
+  if (silent) return;
   clear_progress();
   std::fputs(printable_lines(text).c_str(), stderr);
 }
 
-bool Console::shows_progress() const { return !quiet_ && isatty(STDERR_FILENO) != 0; }
+bool Console::shows_progress() const { return !quiet_ && !silent && isatty(STDERR_FILENO) != 0; }
 
 void Console::progress(const std::string& line) {
   std::fprintf(stderr, "\r\x1b[K%s", printable(line).c_str());

@@ -33,6 +33,11 @@ class Console {
   bool progress_shown_ = false;
 };
 
+/// From now on another process speaks for this one: nothing of standard output leaves it, no sentence of ours, and no file
+/// is written (outputs.hpp).
+void keep_silent();
+bool speaks() noexcept;
+
 /// From now on SIGINT, SIGTERM, SIGHUP (unless it was switched off, as nohup does) and SIGXCPU end the process with 130 at
 /// once; a closed pipe is no signal.
 void catch_signals();

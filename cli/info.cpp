@@ -13,6 +13,7 @@
 #include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/base/version.hpp"
+#include "echelon/comm/launcher.hpp"
 #include "echelon/report/json.hpp"
 #include "echelon/report/table.hpp"
 
@@ -46,6 +47,7 @@ int run_info(const InfoOptions& options) {
   InfoReport report;
   report.backend = host_backend(true);
   report.cuda_built = built_with_cuda();
+  report.mpi_built = !mpi_module_path().empty();
   report.memory_bytes = available_bytes();
   report.cache_bytes = last_level_cache_bytes();
   report.gpus = gpu_lines();
@@ -54,6 +56,8 @@ int run_info(const InfoOptions& options) {
   Table table({{"", Table::Align::left}, {"", Table::Align::left}});
   table.add({"version", fmt::format("echelon {}", version())});
   table.add({"CUDA", report.cuda_built ? "compiled in" : "not in this build (nvcc was not found when it was configured)"});
+  table.add({"MPI", report.mpi_built ? "libechelon_mpi.so is there, for runs under mpirun"
+                                     : "not in this build (its headers were not found when it was configured)"});
   table.add({"CPU", report.backend.name});
   table.add({"SIMD", report.backend.simd});
   table.add({"threads", fmt::format("{} of {}", report.backend.threads, hardware_threads())});

@@ -10,6 +10,7 @@
 namespace echelon::cli {
 
 Output::Output(const std::string& path) : path_(path) {
+  if (!speaks()) return;
   if (path == "-") {
     file_.emplace(STDOUT_FILENO, standard_output_name, interrupted);
   } else if (!path.empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The files that a command writes. They are opened before the work whose results they take, so that one that cannot be
-// written costs nothing; what is not finished leaves the old file and no litter. "-" is standard output.
+// written costs nothing; what is not finished leaves the old file and no litter. "-" is standard output. In a process that
+// is silent (console.hpp) every output is one that nobody asked for.
 #pragma once
 
 #include <functional>

@@ -26,25 +26,27 @@ std::string sentence_of(const Error& error) {
   return error.where().empty() ? all : all.substr(error.where().size() + 2);
 }
 
-std::optional<RankFailure> failure_of(const std::function<void()>& work, int rank) {
+WorkEnd end_of(const std::function<void()>& work, int rank) {
   try {
     work();
-    return {};
+    return {.well = true};
   } catch (const RankLeft&) {
-    // The reason is the other rank's.
-    return {};
+    return {.well = false};
   } catch (const RanksLost&) {
     throw;
   } catch (const RankError& agreed) {
-    return agreed.failure();
+    return {.well = false, .failure = agreed.failure()};
   } catch (const Error& error) {
-    return RankFailure{.rank = rank, .code = error.code(), .sentence = sentence_of(error), .where = error.where()};
+    return {
+        .well = false,
+        .failure = RankFailure{.rank = rank, .code = error.code(), .sentence = sentence_of(error), .where = error.where()}};
   } catch (const WorkStopped& stopped) {
-    return RankFailure{.rank = rank, .stopped = stopped.verdict(), .sentence = stopped.what()};
+    return {.well = false, .failure = RankFailure{.rank = rank, .stopped = stopped.verdict(), .sentence = stopped.what()}};
   } catch (const std::bad_alloc&) {
-    return RankFailure{.rank = rank, .code = ErrorCode::out_of_memory, .sentence = "memory ran out"};
+    return {.well = false,
+            .failure = RankFailure{.rank = rank, .code = ErrorCode::out_of_memory, .sentence = "memory ran out"}};
   } catch (const std::exception& error) {
-    return RankFailure{.rank = rank, .sentence = fmt::format("a bug of ours: {}", error.what())};
+    return {.well = false, .failure = RankFailure{.rank = rank, .sentence = fmt::format("a bug of ours: {}", error.what())}};
   }
 }
 
@@ -60,7 +62,7 @@ RankError::RankError(const RankFailure& failure, int ranks)
 void all_or_none(const Communicator& communicator, const std::function<void()>& work) {
   if (communicator.size() == 1) return work();
   const auto number = communicator.begin_together();
-  const auto failure = communicator.end_together(number, failure_of(work, communicator.rank()));
+  const auto failure = communicator.end_together(number, end_of(work, communicator.rank()));
   if (!failure) return;
   if (failure->stopped != Verdict::proceed) throw WorkStopped(failure->stopped);
   throw RankError(*failure, communicator.size());

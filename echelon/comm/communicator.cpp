@@ -72,9 +72,9 @@ std::unique_ptr<Exchange> Communicator::exchange(std::span<const SentPart> sends
   return std::make_unique<Copies>(sends, receives);
 }
 
-std::optional<RankFailure> Communicator::end_together(std::int64_t, std::optional<RankFailure> mine) const {
+std::optional<RankFailure> Communicator::end_together(std::int64_t, const WorkEnd& mine) const {
   require_one(*this, "agreement");
-  return mine;
+  return mine.failure;
 }
 
 const Communicator& serial() {

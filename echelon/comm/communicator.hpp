@@ -44,6 +44,12 @@ struct RankFailure {
   std::string sentence = {}, where = {};
 };
 
+/// How a piece of work ended on this rank: well, with a failure of its own, or freed by another's.
+struct WorkEnd {
+  bool well = true;
+  std::optional<RankFailure> failure = {};
+};
+
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -72,7 +78,7 @@ class Communicator {
   virtual std::int64_t begin_together() const { return 0; }
   /// whether it ended well: nothing where it did on all ranks, otherwise what the lowest of those says that failed. Ranks
   /// that wait for one that failed are freed by it. Throws RankLeft where it is a larger piece around this one that failed.
-  virtual std::optional<RankFailure> end_together(std::int64_t number, std::optional<RankFailure> mine) const;
+  virtual std::optional<RankFailure> end_together(std::int64_t number, const WorkEnd& mine) const;
 };
 
 /// The communicator of a single process: sums are what they are.

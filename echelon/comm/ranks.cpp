@@ -316,8 +316,8 @@ RanksLost Ranks::lost(int silent, const Word& mine) const {
   return {fmt::format("{}; rank {} of {} has said nothing for {:g} s", why, silent, size_, patience_), lowest};
 }
 
-std::optional<RankFailure> Ranks::end_together(std::int64_t number, std::optional<RankFailure> mine) const {
-  if (!mine) {
+std::optional<RankFailure> Ranks::end_together(std::int64_t number, const WorkEnd& mine) const {
+  if (mine.well) {
     try {
       barrier();
       return {};
@@ -325,7 +325,7 @@ std::optional<RankFailure> Ranks::end_together(std::int64_t number, std::optiona
       // Its reason is among the words.
     }
   }
-  const auto words = words_of_all({number, begun_, exchanges_, mine});
+  const auto words = words_of_all({number, begun_, exchanges_, mine.failure});
   std::optional<RankFailure> lowest;
   for (const auto& word : words) {
     begun_ = std::max(begun_, word.begun);

@@ -41,7 +41,7 @@ class Ranks final : public Communicator {
   std::unique_ptr<Exchange> exchange(std::span<const SentPart> sends, std::span<const ReceivedPart> receives) const override;
   std::int64_t begin_together() const override { return ++begun_; }
   /// Throws RanksLost when a rank has not answered for so long.
-  std::optional<RankFailure> end_together(std::int64_t number, std::optional<RankFailure> mine) const override;
+  std::optional<RankFailure> end_together(std::int64_t number, const WorkEnd& mine) const override;
 
  private:
   class Message;

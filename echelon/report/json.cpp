@@ -207,6 +207,7 @@ std::string to_json(const InfoReport& report) {
   Json json = head("info");
   json["backend"] = backend_json(report.backend);
   json["cuda_built"] = report.cuda_built;
+  json["mpi_built"] = report.mpi_built;
   json["memory_bytes"] = report.memory_bytes;
   json["cache_bytes"] = report.cache_bytes;
   json["gpus"] = report.gpus;

@@ -87,6 +87,7 @@ struct CheckReport {
 struct InfoReport {
   BackendInfo backend;
   bool cuda_built = false;
+  bool mpi_built = false;
   std::int64_t memory_bytes = 0, cache_bytes = 0;
   std::vector<std::string> gpus;
 };

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -74,7 +75,7 @@ void serve(End& end) {
       ++i;
       continue;
     }
-    if (letter->bytes.size() > wanted.bytes) throw std::logic_error("a message longer than what it is received into");
+    if (letter->bytes.size() > wanted.bytes) throw std::logic_error("rank " + std::to_string(end.rank) + " receives " + std::to_string(wanted.bytes) + " bytes from " + std::to_string(wanted.from) + " with tag " + std::to_string(wanted.tag) + ", which sent " + std::to_string(letter->bytes.size()));
     if (!letter->bytes.empty()) std::memcpy(wanted.data, letter->bytes.data(), letter->bytes.size());
     box.letters.erase(letter);
     end.finished.push_back(end.handles[i]);
