@@ -67,8 +67,8 @@ class Benchmark {
     run_optimised(optimised, b);
   }
 
-  /// The values as they come, in the kernels' layout, and the reference's rows; vectors of both. Coarser levels take a seventh
-  /// more.
+  /// The values as they come, in the kernels' layout, and the reference's rows; vectors of both. Coarser levels take a
+  /// seventh more.
   void require_room() const {
     constexpr double entries = 27, value = 8, reference_entry = 12, row = 16, vectors = 16;
     const Grid& box = plan_.geometry.local;
@@ -175,7 +175,7 @@ Plan make_plan(const Geometry& geometry, const SmootherKind& kind, bool separate
   plan.optimizations = kind.optimizations;
   plan.separate = separate;
   if (!separate) {
-    plan.optimizations.push_back({"the residual before restriction from one triangle, at the injected points only", true});
+    plan.optimizations.push_back({kind.residual, true});
   }
   plan.optimizations.push_back({"the product gives p·A p; the step of r gives r·r; x steps with the next direction", false});
   if (geometry.size() > 1) plan.optimizations.push_back({"the product of inner points while the halo is exchanged", false});

@@ -10,12 +10,14 @@
 #include <variant>
 
 #include "echelon/factor/ilu_options.hpp"
+#include "echelon/schedule/blocks/grid_blocks.hpp"
 
 namespace echelon {
 
 /// A member for each family; a method reads what is its own.
 struct PrecondOptions {
   IluOptions ilu;
+  BlockOptions blocks;
   /// Factor the matrix whose rows were permuted and scaled first, so that its diagonal is large.
   bool match_rows = false;
 };

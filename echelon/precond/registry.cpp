@@ -8,6 +8,8 @@
 #include "echelon/base/error.hpp"
 #include "echelon/factor/grid_checks.hpp"
 #include "echelon/matrix/traits.hpp"
+#include "echelon/precond/dbsr/dbsr.hpp"
+#include "echelon/precond/dbsr/dbsr_option_list.hpp"
 #include "echelon/precond/ilu/ilu_impl.hpp"
 #include "echelon/precond/ilu/ilu_option_list.hpp"
 #include "echelon/precond/ilu/matched_ilu.hpp"
@@ -114,6 +116,12 @@ Made make_ilut(const MatrixRef& A, const PrecondOptions& options) {
   return in_storage(A, [&](const auto& matrix) -> Made { return std::make_unique<Ilu<double>>(ilut(matrix, options.ilu)); });
 }
 
+Made make_dbsr(const MatrixRef& A, const PrecondOptions& options) {
+  return in_storage(A, [&](const auto& matrix) -> Made {
+    return std::make_unique<Dbsr<double>>(dbsr(matrix, {options.blocks, options.ilu}));
+  });
+}
+
 // On a GPU.
 
 Made identity_from_grid(const TileMatrix&, const PrecondOptions&, double) { return std::make_unique<Identity<double>>(); }
@@ -182,6 +190,16 @@ std::string refuse_by_ilut(const PrecondOptions&, const OptionGiven& given) {
   return given("--fill") ? "--fill is the level of ilu and ic; --pc ilut has --lfil and --drop" : "";
 }
 
+std::string refuse_by_dbsr(const PrecondOptions& options, const OptionGiven& given) {
+  for (const char* name : {"--fill", "--ordering", "--schedule", "--trisolve"}) {
+    if (given(name)) return fmt::format("--pc dbsr is ILU(0) in an order of its own, by exact sweeps: it has no {}", name);
+  }
+  if (options.ilu.precision != Stored::fp64 && options.ilu.precision != Stored::fp32)
+    return fmt::format("--pc dbsr keeps factors in fp64 or fp32; got --factor-precision {}", word(options.ilu.precision));
+  return {};
+}
+
+constexpr std::span<const PrecondOption> own_of_dbsr[] = {dbsr_options};
 constexpr std::span<const PrecondOption> own_of_parilu[] = {factor_sweeps_options};
 constexpr std::span<const PrecondOption> own_of_parilut[] = {factor_sweeps_options, fill_limit_options};
 constexpr std::span<const PrecondOption> own_of_ilut[] = {threshold_options};
@@ -251,6 +269,16 @@ constexpr PrecondEntry entries[] = {
      .parameters = level,
      .make_from_rows = either_from_rows<complete_mcilu>,
      .leaves_grid = always},
+    {.name = "dbsr",
+     .description = "ILU(0), IC(0) for symmetric matrices, in block multicolour order, SIMD sweeps without gathers",
+     .kind = PrecondKind::levels,
+     .takes_ilu_options = true,
+     .scalars_only = true,
+     .make = make_dbsr,
+     .own = own_of_dbsr,
+     .refuse = refuse_by_dbsr,
+     .host_only = "dbsr has no version for a GPU (ilu, ic and mcilu have)",
+     .takes_recognised_grids = true},
     {.name = "ilut",
      .description = "incomplete LU by thresholds: a drop tolerance and at most lfil entries a row and triangle",
      .kind = PrecondKind::thresholds,

@@ -2,7 +2,8 @@
 // Gauss-Seidel in a block multicolour order: other sweeps than the reference's, which take more iterations.
 #include <utility>
 
-#include "apps/hpcg/coloured_smoother.hpp"
+#include "apps/hpcg/smoother.hpp"
+#include "apps/hpcg/vector_work.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/schedule/blocks/grid_blocks.hpp"
 #include "echelon/sweep/dbsr/dbsr_gauss_seidel.hpp"
@@ -14,7 +15,7 @@ namespace {
 class ColouredSmoother final : public Smoother {
  public:
   ColouredSmoother(const StructMatrix<double>& A, std::shared_ptr<const BlockColouring> order)
-      : sweeps_(A, std::move(order)), half_(sweeps_.matrix().positions(), 0.0) {}
+      : sweeps_(A, std::move(order)), half_(sweeps_.matrix().positions(), 0.0), work_(half_.size()) {}
   void refresh(const StructMatrix<double>& A) override { sweeps_.refresh(A); }
   void from_zero(const V& r, V& x) override { sweeps_.from_zero(r, half_, x); }
   void from_guess(const V& r, V& x) override { sweeps_.from_guess(r, half_, x); }
@@ -29,7 +30,7 @@ class ColouredSmoother final : public Smoother {
   }
   double multiply(const V& x, V& y) override {
     sweeps_.multiply(x, y);
-    return VectorWork(x.size()).dot(x, y);
+    return work_.dot(x, y);
   }
   SmootherBytes traffic() const override {
     const auto& pattern = sweeps_.matrix().pattern();
@@ -53,13 +54,16 @@ class ColouredSmoother final : public Smoother {
  private:
   DbsrGaussSeidel<double> sweeps_;
   V half_;
+  VectorWork work_;
 };
 
-MakeSmoother in_blocks(const BlockOptions& options) {
+}  // namespace
+
+MakeSmoother coloured_smoother(const BlockOptions& options) {
   return [options](const StructMatrix<double>& A) -> std::unique_ptr<Smoother> {
     auto order = std::make_shared<const BlockColouring>(grid_block_colouring(A.grid(), A.stencil(), options));
     return std::make_unique<ColouredSmoother>(A, std::move(order));
   };
 }
 
-}  // namespace
+}  // namespace echelon::hpcg

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ILU(0) in diagonal block rows, bsize rows at a time, colour by colour (algorithm 4 of X. Yang et al., 2024, repaired). For
+// lane l of a block row, its blocks p of L ascending, k_l = first column of p + l:
+//   L_p = mask_p(w_p) · D⁻¹[k …],   w_q ← w_q − L_p U_r for r in U(k) whose column is block q's,   then D⁻¹, U = mask(w).
+// A shifted p meets two block rows of k, each in its part of the lanes. Products that meet no entry are fill in padding and
+// go with the mask; D⁻¹ is 0 in padding, so nothing there is divided. Which r meets which q is found once (DbsrPlan).
+// Bits: those of the sequential elimination of the permuted matrix. Bytes a stored block: 16·bsize.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "echelon/base/array.hpp"
+#include "echelon/factor/pivots/factor_bounds.hpp"
+#include "echelon/factor/pivots/pivot_rules.hpp"
+#include "echelon/matrix/dbsr/dbsr_matrix.hpp"
+
+namespace echelon {
+
+/// The products of every block row: for each block of L a count and as many pairs (r, q), and where the block is shifted the
+/// same for its second part. r counts in U of the block row met, q over L, D and U of the own one. Rows that look the same
+/// share a list.
+class DbsrPlan {
+ public:
+  DbsrPlan() = default;
+  /// Throws Error(bad_argument) for a block row of more than 65535 blocks.
+  DbsrPlan(const BlockColouring& order, const DbsrPattern& pattern);
+  const std::uint16_t* words() const { return words_.data(); }
+  const std::int32_t* start() const { return start_.data(); }  // by block row
+  /// The most blocks a block row has, its diagonal one of them.
+  std::int64_t longest_row() const { return longest_row_; }
+  /// Multiply-adds of one factorization, by lanes.
+  std::int64_t operations() const { return operations_; }
+  std::int64_t bytes() const { return words_.bytes() + start_.bytes(); }
+
+ private:
+  Array<std::uint16_t> words_;
+  Array<std::int32_t> start_;
+  std::int64_t longest_row_ = 0, operations_ = 0;
+};
+
+template <class T>
+struct DbsrFactorView {
+  DbsrView<T> A;
+  const std::uint64_t *lower_lanes, *upper_lanes;
+  const std::int32_t* point;
+  const std::uint16_t* plan;
+  const std::int32_t* plan_start;
+  T *lower, *upper, *inverse;
+  PivotRules rules;
+};
+
+/// One thread's own, gathered after the threads have met.
+template <class T>
+struct DbsrFactorWorkspace : PivotWorkspace<T> {
+  T* row = nullptr;  // longest_row · bsize
+  FactorBounds bounds;
+};
+
+/// Block rows [begin, end), of one colour and of whole groups.
+template <class T>
+using DbsrFactorKernel = void (*)(const DbsrFactorView<T>& view, std::int64_t begin, std::int64_t end,
+                                  DbsrFactorWorkspace<T>& own);
+/// bsize 1, 2, 4 … 64.
+template <class T>
+DbsrFactorKernel<T> dbsr_factor_kernel(int bsize);
+
+}  // namespace echelon

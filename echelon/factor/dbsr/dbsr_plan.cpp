@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+#include "echelon/base/error.hpp"
+#include "echelon/base/parallel_parts.hpp"
+#include "echelon/factor/dbsr/dbsr_ilu.hpp"
+
+namespace echelon {
+namespace {
+
+using Words = std::vector<std::uint16_t>;
+
+/// The lists of a part of the block rows, each once.
+struct PartOfPlan {
+  Words words;
+  std::vector<std::int32_t> start;
+  std::int64_t longest = 0, operations = 0;
+};
+
+/// Which block of the own block row begins at a column: a table by column that is never cleared, since what it says is
+/// looked up again.
+class OwnBlocks {
+ public:
+  OwnBlocks(const DbsrPattern& pattern, int bsize, std::int64_t positions)
+      : pattern_(pattern), bsize_(bsize), table_(static_cast<std::size_t>(positions + bsize), 0) {}
+
+  void enter(std::int64_t row) {
+    row_ = row;
+    columns_.clear(), lanes_.clear();
+    add(pattern_.lower);
+    columns_.push_back(row * bsize_), lanes_.push_back(~std::uint64_t{0});
+    add(pattern_.upper);
+    for (std::size_t q = 0; q < columns_.size(); ++q) table_[static_cast<std::size_t>(columns_[q])] = static_cast<std::uint16_t>(q);
+  }
+  /// −1 when there is none.
+  int find(std::int64_t first_column) const {
+    if (first_column < 0 || first_column >= static_cast<std::int64_t>(table_.size())) return -1;
+    const std::size_t q = table_[static_cast<std::size_t>(first_column)];
+    return q < columns_.size() && columns_[q] == first_column ? static_cast<int>(q) : -1;
+  }
+  std::uint64_t lanes(int q) const { return lanes_[static_cast<std::size_t>(q)]; }
+  std::size_t count() const { return columns_.size(); }
+
+ private:
+  void add(const DbsrPattern::Triangle& t) {
+    for (std::int64_t e = t.blk_ptr[row_]; e < t.blk_ptr[row_ + 1]; ++e) {
+      columns_.push_back(t.first_column(e, bsize_));
+      lanes_.push_back(t.lanes[e]);
+    }
+  }
+  const DbsrPattern& pattern_;
+  int bsize_;
+  std::int64_t row_ = 0;
+  std::vector<std::uint16_t> table_;
+  std::vector<std::int64_t> columns_;
+  std::vector<std::uint64_t> lanes_;
+};
+
+/// The pairs of one part of a block of L: block row `met` of U moved by `moved` lanes, for the lanes in `part`.
+std::int64_t list_pairs(const DbsrPattern& pattern, const OwnBlocks& own, int bsize, std::int64_t met, int moved,
+                        std::uint64_t part, Words& list) {
+  const auto& upper = pattern.upper;
+  const std::size_t count_at = list.size();
+  list.push_back(0);
+  for (std::int64_t r = upper.blk_ptr[met]; part != 0 && r < upper.blk_ptr[met + 1]; ++r) {
+    const std::uint64_t lanes = moved >= 0 ? upper.lanes[r] >> moved : upper.lanes[r] << -moved;
+    if ((lanes & part) == 0) continue;
+    const int q = own.find(upper.first_column(r, bsize) + moved);
+    if (q < 0 || (lanes & part & own.lanes(q)) == 0) continue;
+    list.push_back(static_cast<std::uint16_t>(r - upper.blk_ptr[met]));
+    list.push_back(static_cast<std::uint16_t>(q));
+    ++list[count_at];
+  }
+  return list[count_at];
+}
+
+PartOfPlan plan_part(const BlockColouring& order, const DbsrPattern& pattern, std::int64_t begin, std::int64_t end) {
+  PartOfPlan part;
+  const int bsize = order.bsize();
+  OwnBlocks own(pattern, bsize, order.positions());
+  std::unordered_multimap<std::size_t, std::pair<std::int32_t, std::size_t>> known;  // by hash: start and length
+  Words list;
+  for (std::int64_t row = begin; row < end; ++row) {
+    own.enter(row);
+    part.longest = std::max(part.longest, static_cast<std::int64_t>(own.count()));
+    if (own.count() > std::numeric_limits<std::uint16_t>::max()) {
+      throw Error(ErrorCode::bad_argument,
+                  fmt::format("ILU(0) in DBSR: a row with {} blocks, at most 65535 can be factored", own.count()));
+    }
+    list.clear();
+    const auto& lower = pattern.lower;
+    for (std::int64_t p = lower.blk_ptr[row]; p < lower.blk_ptr[row + 1]; ++p) {
+      const int moved = lower.blk_offset[p];
+      // Lanes 0 … bsize − 1 − moved meet block row blk_ind, the others the next one.
+      const std::uint64_t first = moved == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << (bsize - moved)) - 1;
+      const std::int64_t met = lower.blk_ind[p];
+      part.operations += bsize * list_pairs(pattern, own, bsize, met, moved, lower.lanes[p] & first, list);
+      if (moved > 0) {
+        part.operations += bsize * list_pairs(pattern, own, bsize, met + 1, moved - bsize, lower.lanes[p] & ~first, list);
+      }
+    }
+    const std::string_view bytes(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(std::uint16_t));
+    const std::size_t hash = std::hash<std::string_view>()(bytes);
+    std::int32_t found = -1;
+    for (auto [at, last] = known.equal_range(hash); at != last && found < 0; ++at) {
+      const auto [start, length] = at->second;
+      if (length == list.size() && std::equal(list.begin(), list.end(), part.words.begin() + start)) found = start;
+    }
+    if (found < 0) {
+      if (part.words.size() + list.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+        throw Error(ErrorCode::will_not_fit, "ILU(0) in DBSR: the list of products is too long for its index");
+      }
+      found = static_cast<std::int32_t>(part.words.size());
+      part.words.insert(part.words.end(), list.begin(), list.end());
+      known.emplace(hash, std::pair(found, list.size()));
+    }
+    part.start.push_back(found);
+  }
+  return part;
+}
+
+}  // namespace
+
+DbsrPlan::DbsrPlan(const BlockColouring& order, const DbsrPattern& pattern) : start_(order.block_rows()) {
+  const int team = threads_for(pattern.nonzeros * 8);
+  std::vector<PartOfPlan> parts(static_cast<std::size_t>(team));
+  for_each_part(team, [&](int p) {
+    const auto [begin, end] = share(order.block_rows(), p, team);
+    parts[static_cast<std::size_t>(p)] = plan_part(order, pattern, begin, end);
+  });
+  std::int64_t all = 0;
+  for (const auto& part : parts) all += static_cast<std::int64_t>(part.words.size());
+  if (all > std::numeric_limits<std::int32_t>::max()) {
+    throw Error(ErrorCode::will_not_fit, "ILU(0) in DBSR: the list of products is too long for its index");
+  }
+  words_ = Array<std::uint16_t>(all);
+  std::int64_t at = 0, row = 0;
+  for (const auto& part : parts) {
+    std::ranges::copy(part.words, words_.data() + at);
+    for (const auto start : part.start) start_[row++] = static_cast<std::int32_t>(at + start);
+    at += static_cast<std::int64_t>(part.words.size());
+    longest_row_ = std::max(longest_row_, part.longest);
+    operations_ += part.operations;
+  }
+}
+
+}  // namespace echelon

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sweeps in diagonal block rows, compiled once an instruction set. A block row's sums stay in registers; the row before it
+// in the group comes last in the chain, so that only the chain's end waits for it.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "echelon/sweep/dbsr/dbsr_sweep_host.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "echelon/matrix/dbsr/dbsr_row.inl"
+#include "echelon/sweep/dbsr/dbsr_sweep.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace echelon {
+namespace HWY_NAMESPACE {
+
+enum class Kind { lower, upper, forward_zero, forward_guess, residual };
+
+template <Kind kind, int B, class S, class T>
+HWY_INLINE void sweep_block_row(const DbsrSweepView<T>& view, std::int64_t row) {
+  const hn::CappedTag<T, B> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  for (std::int64_t lane = 0; lane < B; lane += lanes) {
+    const std::int64_t own = row * B + lane;
+    auto sum = hn::LoadU(d, view.r + own);
+    if constexpr (kind == Kind::residual) sum = hn::Sub(sum, hn::LoadU(d, view.w + own));
+    if constexpr (kind == Kind::upper) {
+      sum = block_row<B, false, true, S>(d, view.upper, row, lane, view.x, sum);
+    } else {
+      sum = block_row<B, true, true, S>(d, view.lower, row, lane, view.x, sum);
+    }
+    if constexpr (kind == Kind::forward_zero || kind == Kind::forward_guess || kind == Kind::residual) {
+      hn::StoreU(sum, d, view.w + own);
+    }
+    if constexpr (kind == Kind::forward_guess) sum = block_row<B, false, true, S>(d, view.upper, row, lane, view.x, sum);
+    if constexpr (kind == Kind::residual) continue;
+    if constexpr (kind != Kind::lower) sum = hn::Mul(sum, load_as(d, static_cast<const S*>(view.inverse) + own));
+    hn::StoreU(sum, d, view.x + own);
+  }
+}
+
+template <Kind kind, int B, class S, class T>
+void sweep_rows(const DbsrSweepView<T>& view, std::int64_t begin, std::int64_t end) {
+  // A copy: the compiler then knows that stores to x leave the pointers alone.
+  const DbsrSweepView<T> local = view;
+  if constexpr (kind == Kind::upper) {
+    for (std::int64_t row = end - 1; row >= begin; --row) sweep_block_row<kind, B, S>(local, row);
+  } else {
+    for (std::int64_t row = begin; row < end; ++row) sweep_block_row<kind, B, S>(local, row);
+  }
+}
+
+template <int B, class S, class T>
+DbsrSweepKernels<T> kernels_of() {
+  DbsrSweepKernels<T> all{sweep_rows<Kind::lower, B, S, T>, sweep_rows<Kind::upper, B, S, T>};
+  if constexpr (sizeof(S) == sizeof(T)) {
+    all.forward_zero = sweep_rows<Kind::forward_zero, B, S, T>;
+    all.forward_guess = sweep_rows<Kind::forward_guess, B, S, T>;
+    all.residual = sweep_rows<Kind::residual, B, S, T>;
+  }
+  return all;
+}
+
+template <class S, class T>
+DbsrSweepKernels<T> kernels_by_bsize(int bsize) {
+  switch (bsize) {
+    case 1: return kernels_of<1, S, T>();
+    case 2: return kernels_of<2, S, T>();
+    case 4: return kernels_of<4, S, T>();
+    case 8: return kernels_of<8, S, T>();
+    case 16: return kernels_of<16, S, T>();
+    case 32: return kernels_of<32, S, T>();
+    case 64: return kernels_of<64, S, T>();
+    default: return {};
+  }
+}
+
+DbsrSweepKernels<double> kernels_of_doubles(int bsize, Stored stored) {
+  if (stored == Stored::fp64) return kernels_by_bsize<double, double>(bsize);
+  if (stored == Stored::fp32) return kernels_by_bsize<float, double>(bsize);
+  return {};
+}
+DbsrSweepKernels<float> kernels_of_floats(int bsize, Stored stored) {
+  if (stored == Stored::fp32) return kernels_by_bsize<float, float>(bsize);
+  return {};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace echelon
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace echelon {
+HWY_EXPORT(kernels_of_doubles);
+HWY_EXPORT(kernels_of_floats);
+
+template <>
+DbsrSweepKernels<double> dbsr_sweep_kernels<double>(int bsize, Stored stored) {
+  return HWY_DYNAMIC_DISPATCH(kernels_of_doubles)(bsize, stored);
+}
+template <>
+DbsrSweepKernels<float> dbsr_sweep_kernels<float>(int bsize, Stored stored) {
+  return HWY_DYNAMIC_DISPATCH(kernels_of_floats)(bsize, stored);
+}
+
+}  // namespace echelon
+#endif
