@@ -74,7 +74,7 @@ TEST_F(HpcgProgram, RefusesWhatWillNotFit) {
   if (sanitized()) GTEST_SKIP() << "sanitizers reserve all addresses";
   const auto result = run("hpcg --grid 8000");
   EXPECT_EQ(result.status, 3) << result.err;
-  EXPECT_TRUE(contains(result.err, "needs")) << result.err;
+  EXPECT_TRUE(contains(result.err, "HPCG on 8000x8000x8000 needs")) << result.err;
 }
 
 TEST_F(HpcgProgram, RefusesOptionsThatMeanNothing) {
