@@ -36,7 +36,8 @@ HWY_INLINE V kept(D d, std::uint64_t bits, std::int64_t lane, V v) {
 template <int B, class T>
 class BlockRowFactor {
  public:
-  BlockRowFactor(const DbsrFactorView<T>& view, DbsrFactorWorkspace<T>& own) : f_(view), own_(own) {}
+  BlockRowFactor(const DbsrFactorView<T>& view, DbsrFactorWorkspace<T>& own, std::int64_t begin)
+      : f_(view), own_(own), begin_(begin) {}
 
   HWY_INLINE void run(std::int64_t row) {
     const hn::CappedTag<T, B> d;
@@ -46,6 +47,7 @@ class BlockRowFactor {
     lower_count_ = f_.A.lower.blk_ptr[row + 1] - lower_begin_;
     upper_begin_ = f_.A.upper.blk_ptr[row];
     upper_count_ = f_.A.upper.blk_ptr[row + 1] - upper_begin_;
+    ask_for(row + 1);
     for (std::int64_t lane = 0; lane < B; lane += lanes) run_register(d, lane);
   }
 
@@ -68,6 +70,17 @@ class BlockRowFactor {
     const auto inverse = invert(d, lane, pivots);
     hn::StoreU(inverse, d, f_.inverse + row_ * B + lane);
     upper_blocks(d, lane, plan, inverse);
+  }
+
+  /// What a row meets of earlier colours comes from anywhere in memory: it is asked for a row ahead.
+  HWY_INLINE void ask_for(std::int64_t row) {
+    constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+    for (std::int64_t p = f_.A.lower.blk_ptr[row]; p < f_.A.lower.blk_ptr[row + 1]; ++p) {
+      const std::int64_t met = f_.A.lower.blk_ind[p];
+      if (met >= begin_) break;
+      const std::int64_t end = f_.A.upper.blk_ptr[met + 1] * B;
+      for (std::int64_t at = f_.A.upper.blk_ptr[met] * B; at < end; at += line) __builtin_prefetch(f_.upper + at);
+    }
   }
 
   /// The largest entries of the rows of A, and the sums of their sizes.
@@ -207,14 +220,14 @@ class BlockRowFactor {
   static constexpr std::size_t width = HWY_MAX_BYTES / sizeof(T);
   const DbsrFactorView<T> f_;
   DbsrFactorWorkspace<T>& own_;
-  std::int64_t row_ = 0, lower_begin_ = 0, lower_count_ = 0, upper_begin_ = 0, upper_count_ = 0;
+  std::int64_t begin_, row_ = 0, lower_begin_ = 0, lower_count_ = 0, upper_begin_ = 0, upper_count_ = 0;
   HWY_ALIGN T scale_[width], sum_[width], below_[width];
   HWY_ALIGN T norm_[width] = {}, bounds_[3][width] = {}, poison_[width] = {};
 };
 
 template <int B, class T>
 void factor_block_rows(const DbsrFactorView<T>& view, std::int64_t begin, std::int64_t end, DbsrFactorWorkspace<T>& own) {
-  BlockRowFactor<B, T> factor(view, own);
+  BlockRowFactor<B, T> factor(view, own, begin);
   for (std::int64_t row = begin; row < end; ++row) factor.run(row);
   factor.finish();
 }
