@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
+
+#include "echelon/base/threads.hpp"
 
 namespace echelon::hpcg {
 namespace {
@@ -44,7 +47,19 @@ class ReplacedDiagonal {
 }  // namespace
 
 Vector<double> right_hand_side(const Geometry& geometry) {
-  return made(geometry, [&](auto i, auto j, auto k) { return 27.0 - geometry.row_entries(i, j, k); });
+  const Grid& box = geometry.local;
+  std::vector<double> along_x;
+  for (std::int64_t i = 0; i < box.nx; ++i) along_x.push_back(geometry.neighbours_along(0, i));
+  Vector<double> b(box.points());
+#pragma omp parallel for collapse(2) schedule(static) num_threads(threads_for(box.points()))
+  for (std::int64_t k = 0; k < box.nz; ++k) {
+    for (std::int64_t j = 0; j < box.ny; ++j) {
+      const double entries = geometry.neighbours_along(1, j) * geometry.neighbours_along(2, k);
+      double* const line = b.data() + box.index(0, j, k);
+      for (std::int64_t i = 0; i < box.nx; ++i) line[i] = 27.0 - entries * along_x[static_cast<std::size_t>(i)];
+    }
+  }
+  return b;
 }
 
 Vector<double> drawn_vector(const Geometry& geometry, std::uint64_t seed) {
