@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "apps/hpcg/benchmark.hpp"
 #include "apps/hpcg/clock.hpp"
@@ -20,7 +21,7 @@ namespace echelon::cli {
 namespace {
 
 struct HpcgOptions {
-  std::string grid = "104", smoother = hpcg::smoother_kinds().front().name;
+  std::string grid = "104", smoother = hpcg::smoother_kinds().front().name, backend = "host";
   double seconds = 60;
   int threads = 0;
   bool separate = false, quiet = false;
@@ -47,6 +48,7 @@ void add_hpcg_options(const OptionList& options, HpcgOptions& o) {
   group.real("--seconds", o.seconds, "of timed sets, at least one set; official runs last 1800", 1e-3, 1e7, "S");
   group.count("--threads", o.threads, "0: as many as there are", 0, most_threads(), "T");
   group.word("--smoother", o.smoother, smoother_help(), smoother_names());
+  group.word("--backend", o.backend, "where the optimised run is; cuda: one process, the exact smoother", {"host", "cuda"});
   group.flag("--separate", o.separate, "the residual before restriction by a whole product, as the reference computes it");
   group.file("--report", o.report, "write the report in HPCG's own lines; - is standard output", FileRole::output);
   group.file("--json", o.json, json_help, FileRole::output);
@@ -73,8 +75,11 @@ class ProgressLine {
 
 int run_hpcg(const HpcgOptions& options, const Arguments& arguments) {
   const hpcg::Geometry geometry{parse_grid(options.grid, stencils::box27())};
+  const bool on_gpu = options.backend == "cuda";
   const auto plan_of = [&] {
-    auto plan = hpcg::make_plan(geometry, hpcg::find_smoother(options.smoother), options.separate);
+    const hpcg::SmootherKind& kind = hpcg::find_smoother(options.smoother);
+    auto plan = hpcg::make_plan(geometry, kind, options.separate);
+    if (on_gpu) plan = hpcg::tile_plan(std::move(plan), kind, Device::cuda());
     plan.seconds = options.seconds;
     return plan;
   };
@@ -90,7 +95,7 @@ int run_hpcg(const HpcgOptions& options, const Arguments& arguments) {
   const hpcg::Outcome outcome = hpcg::run_benchmark(plan, monitor, serial());
   console.clear_progress();
   if (outcome.completed()) report.write([&] { return hpcg::report_text(outcome); });
-  json.write([&] { return hpcg::report_json(outcome, arguments, host_backend(false)); });
+  json.write([&] { return hpcg::report_json(outcome, arguments, on_gpu ? cuda_backend_info() : host_backend(false)); });
   console.say(hpcg::summary_text(outcome));
   if (!outcome.completed()) return exit_interrupted;
   if (options.quiet && !outcome.valid()) console.complain("echelon: HPCG result is INVALID\n");

@@ -59,6 +59,7 @@ struct SmootherKind {
   const char* help;
   MakeSmoother make;
   std::vector<Optimization> optimizations;
+  bool in_tiles = false;     // tile_run.hpp has the same smoother
   bool one_process = false;  // has an order of its own that the exchange between processes does not know
 };
 

@@ -49,7 +49,8 @@ const std::vector<SmootherKind>& smoother_kinds() {
        .optimizations = {{"a sweep reads each triangle of the matrix once: from a zero guess L forward and U backward",
                           false},
                          {"matrix values in packs of points of a grid line, without column indices", true},
-                         {"threads wait for lines of the grid", true}}},
+                         {"threads wait for lines of the grid", true}},
+       .in_tiles = true},
   };
   return kinds;
 }
