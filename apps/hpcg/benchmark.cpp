@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "apps/hpcg/clock.hpp"
 #include "apps/hpcg/optimised.hpp"
 #include "apps/hpcg/reference.hpp"
+#include "apps/hpcg/tile_run.hpp"
 #include "apps/hpcg/validation.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
@@ -55,7 +57,9 @@ class Benchmark {
 
     say("layouts", 0);
     const Clock optimise;
-    Optimised optimised(levels_, std::move(matrices), {plan_.make, plan_.separate}, communicator_);
+    const std::unique_ptr<OptimisedRun> made = make_run(std::move(matrices));
+    OptimisedRun& optimised = *made;
+    outcome_.gpu = optimised.gpu();
     const Vector<double> b = optimised.in_own_order(b_);
     outcome_.optimize_seconds = longest(optimise.seconds());
     outcome_.optimized_bytes = total(static_cast<double>(optimised.bytes()));
@@ -77,6 +81,12 @@ class Benchmark {
     const int here = communicator_.on_this_machine();
     const auto each = here > 1 ? fmt::format(" in each of {} processes here", here) : std::string();
     require_memory(saturated_bytes(bytes * here), fmt::format("HPCG on {}x{}x{}{}", box.nx, box.ny, box.nz, each));
+  }
+
+  std::unique_ptr<OptimisedRun> make_run(std::vector<StructMatrix<double>> matrices) const {
+    if (plan_.tiles) return std::make_unique<TileRun>(std::move(matrices), *plan_.tiles);
+    return std::make_unique<Optimised>(levels_, std::move(matrices), OptimisedOptions{plan_.make, plan_.separate},
+                                       communicator_);
   }
 
   void run_reference() {
@@ -101,8 +111,8 @@ class Benchmark {
     outcome_.reference_residual = result.scaled();
   }
 
-  void run_optimised(Optimised& optimised, const Vector<double>& b) {
-    Vector<double> x(optimised.length());
+  void run_optimised(OptimisedRun& optimised, const Vector<double>& b) {
+    Vector<double> x = optimised.zeros();
     CgRequest request = watched("optimised set-up", plan_.most_iterations);
     request.tolerance = outcome_.reference_residual * tolerated;
     CgSeconds seconds;
@@ -113,7 +123,7 @@ class Benchmark {
 
     const double bytes = outcome_.iteration_bytes / communicator_.size();
     communicator_.barrier();
-    outcome_.triad = total(measure_triad(static_cast<std::int64_t>(bytes / 4)));
+    outcome_.triad = total(optimised.bandwidth(bytes / 4));
     const double slowest = longest(seconds.total);
     const auto sets = static_cast<int>(std::min(plan_.seconds / slowest, 1e9)) + 1;
     request = watched("sets", outcome_.optimized_iterations);
@@ -179,6 +189,23 @@ Plan make_plan(const Geometry& geometry, const SmootherKind& kind, bool separate
   }
   plan.optimizations.push_back({"the product gives p·A p; the step of r gives r·r; x steps with the next direction", false});
   if (geometry.size() > 1) plan.optimizations.push_back({"the product of inner points while the halo is exchanged", false});
+  return plan;
+}
+
+Plan tile_plan(Plan plan, const SmootherKind& kind, Device device) {
+  if (plan.geometry.size() > 1) {
+    throw Error(ErrorCode::bad_option, fmt::format("--backend cuda is for one process; got {}", plan.geometry.size()));
+  }
+  if (!kind.in_tiles) {
+    throw Error(ErrorCode::bad_option, fmt::format("--smoother {} runs on the host only; got --backend cuda", kind.name));
+  }
+  plan.tiles = device;
+  plan.separate = true;
+  plan.optimizations = {{"matrix and vectors in tiles of grid lines, level by level, without column indices", true},
+                        {"sweeps that pass values between tiles", true},
+                        {"L times the inverse diagonal is made beforehand: the sweeps read each triangle once", false},
+                        {"the second smoothing is a correction for the residual of the first", false},
+                        {"the step of x and r gives r·r", false}};
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "apps/hpcg/benchmark.hpp"
 #include "apps/hpcg/clock.hpp"
@@ -22,7 +23,7 @@ namespace echelon::cli {
 namespace {
 
 struct HpcgOptions {
-  std::string grid = "104", smoother = hpcg::smoother_kinds().front().name;
+  std::string grid = "104", smoother = hpcg::smoother_kinds().front().name, backend = "host";
   double seconds = 60;
   int threads = 0;
   bool separate = false, quiet = false;
@@ -49,6 +50,7 @@ void add_hpcg_options(const OptionList& options, HpcgOptions& o) {
   group.real("--seconds", o.seconds, "of timed sets, at least one set; official runs last 1800", 1e-3, 1e7, "S");
   group.count("--threads", o.threads, "of each process; 0: all share the processors", 0, most_threads(), "T");
   group.word("--smoother", o.smoother, smoother_help(), smoother_names());
+  group.word("--backend", o.backend, "where the optimised run is; cuda: one process, the exact smoother", {"host", "cuda"});
   group.flag("--separate", o.separate, "the residual before restriction by a whole product, as the reference computes it");
   group.file("--report", o.report, "write the report in HPCG's own lines; - is standard output", FileRole::output);
   group.file("--json", o.json, json_help, FileRole::output);
@@ -79,8 +81,11 @@ class ProgressLine {
 int run_hpcg(const HpcgOptions& options, const Arguments& arguments) {
   const hpcg::Geometry geometry{parse_grid(options.grid, stencils::box27()), hpcg_process_grid(ranks().size()),
                                 ranks().rank()};
+  const bool on_gpu = options.backend == "cuda";
   const auto plan_of = [&] {
-    auto plan = hpcg::make_plan(geometry, hpcg::find_smoother(options.smoother), options.separate);
+    const hpcg::SmootherKind& kind = hpcg::find_smoother(options.smoother);
+    auto plan = hpcg::make_plan(geometry, kind, options.separate);
+    if (on_gpu) plan = hpcg::tile_plan(std::move(plan), kind, Device::cuda());
     plan.seconds = options.seconds;
     return plan;
   };
@@ -96,7 +101,7 @@ int run_hpcg(const HpcgOptions& options, const Arguments& arguments) {
   const hpcg::Outcome outcome = hpcg::run_benchmark(plan, monitor, ranks());
   console.clear_progress();
   if (outcome.completed()) report.write([&] { return hpcg::report_text(outcome); });
-  json.write([&] { return hpcg::report_json(outcome, arguments, host_backend(false)); });
+  json.write([&] { return hpcg::report_json(outcome, arguments, on_gpu ? cuda_backend_info() : host_backend(false)); });
   console.say(hpcg::summary_text(outcome));
   if (!outcome.completed()) return exit_interrupted;
   if (options.quiet && !outcome.valid()) console.complain("echelon: HPCG result is INVALID\n");

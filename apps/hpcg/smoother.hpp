@@ -64,6 +64,7 @@ struct SmootherKind {
   MakeSmoother make;
   std::vector<Optimization> optimizations;
   const char* residual;      // how it comes without --separate
+  bool in_tiles = false;     // tile_run.hpp has the same smoother
   bool one_process = false;  // has an order of its own that the exchange between processes does not know
 };
 

@@ -8,6 +8,8 @@
 
 #include "echelon/base/threads.hpp"
 
+#include "echelon/base/error.hpp"
+
 namespace echelon::hpcg {
 namespace {
 
@@ -27,21 +29,32 @@ Vector<double> made(const Geometry& geometry, const Make& make) {
   return v;
 }
 
-/// Puts the diagonal back however the test ends.
+/// Puts the diagonal back; where the test ends by an error, as well as that goes.
 class ReplacedDiagonal {
  public:
-  ReplacedDiagonal(Optimised& run, const Vector<double>& scale) : run_(run), before_(run.diagonal()) {
+  ReplacedDiagonal(OptimisedRun& run, const Vector<double>& scale) : run_(run), before_(run.diagonal()) {
     Vector<double> scaled(before_.size());
     for (std::int64_t i = 0; i < scaled.size(); ++i) scaled[i] = before_[i] * scale[i];
     run_.replace_diagonal(scaled);
   }
-  ~ReplacedDiagonal() { run_.replace_diagonal(before_); }
+  void put_back() {
+    before_in_place_ = true;
+    run_.replace_diagonal(before_);
+  }
+  ~ReplacedDiagonal() {
+    if (before_in_place_) return;
+    try {
+      put_back();
+    } catch (const Error&) {  // the first error is on its way
+    }
+  }
   ReplacedDiagonal(const ReplacedDiagonal&) = delete;
   ReplacedDiagonal& operator=(const ReplacedDiagonal&) = delete;
 
  private:
-  Optimised& run_;
+  OptimisedRun& run_;
   Vector<double> before_;
+  bool before_in_place_ = false;
 };
 
 }  // namespace
@@ -73,7 +86,7 @@ Vector<double> drawn_vector(const Geometry& geometry, std::uint64_t seed) {
   });
 }
 
-SpectralTest test_spectrum(Optimised& run, const Geometry& geometry, const Vector<double>& b,
+SpectralTest test_spectrum(OptimisedRun& run, const Geometry& geometry, const Vector<double>& b,
                            const std::function<Verdict()>& ask) {
   constexpr double large = 1e6;
   constexpr std::int64_t special_rows = 9;
@@ -81,8 +94,8 @@ SpectralTest test_spectrum(Optimised& run, const Geometry& geometry, const Vecto
     const std::int64_t row = geometry.global_row(i, j, k);
     return row < special_rows ? static_cast<double>(row + 2) * large : large;
   });
-  const ReplacedDiagonal replaced(run, scale);
-  Vector<double> scaled_b(b.size()), x(run.length());
+  ReplacedDiagonal replaced(run, scale);
+  Vector<double> scaled_b(b.size()), x = run.zeros();
   for (std::int64_t i = 0; i < b.size(); ++i) scaled_b[i] = b[i] * scale[i];
   const auto own_b = run.in_own_order(scaled_b);
   SpectralTest test;
@@ -100,12 +113,13 @@ SpectralTest test_spectrum(Optimised& run, const Geometry& geometry, const Vecto
       most = std::max(most, ended_well ? result.iterations : request.iterations + 1);
     }
   }
+  replaced.put_back();
   return test;
 }
 
-SymmetryTest test_symmetry(Optimised& run, const Geometry& geometry) {
+SymmetryTest test_symmetry(OptimisedRun& run, const Geometry& geometry) {
   Vector<double> x = run.in_own_order(drawn_vector(geometry, 1)), y = run.in_own_order(drawn_vector(geometry, 2));
-  Vector<double> image(run.length(), 0.0);
+  Vector<double> image = run.zeros();
   const double scale =
       2 * std::sqrt(run.dot(x, x)) * matrix_norm * std::sqrt(run.dot(y, y)) * std::numeric_limits<double>::epsilon();
   const auto departure = [&](const auto& apply) {
