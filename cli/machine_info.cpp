@@ -25,10 +25,11 @@ std::string fewer_threads_remark() {
       threads_asked_for());
 }
 
-BackendInfo cuda_backend_info() {
+BackendInfo cuda_backend_info(bool with_bandwidth) {
   BackendInfo backend = host_backend(false);
   backend.kind = "cuda";
   backend.name = cuda_backend()->device_name(0);
+  if (with_bandwidth) backend.copy_bandwidth = cuda_backend()->copy_bandwidth(0);
   return backend;
 }
 

@@ -98,7 +98,7 @@ int run_guarded(const Arguments& arguments, const std::function<int()>& work) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  echelon::cli::choose_how_threads_wait(argv);
+  echelon::cli::threads_know_how_to_wait();
   const Arguments arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   echelon::cli::catch_signals();
   echelon::count_ordinals_from(1);  // as files and the people who read the output do

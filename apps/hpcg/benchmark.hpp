@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "apps/hpcg/outcome.hpp"
@@ -20,12 +21,17 @@ struct Plan {
   MakeSmoother make;
   std::vector<Optimization> optimizations;
   bool separate = false;
+  std::optional<Device> tiles;  // the optimised run is in tile order there (tile_run.hpp), without `make`
   int reference_calls = 10;   // of the reference's product and V-cycle, for their time
   int most_iterations = 500;  // of the optimised run
 };
 
 /// The plan of one of smoother_kinds(). Throws Error(bad_option) for a grid or number of processes that HPCG does not take.
 Plan make_plan(const Geometry& geometry, const SmootherKind& kind, bool separate);
+
+/// The same plan with the optimised run on a GPU (or, for tests, in its order on the host). Throws Error(bad_option) for several
+/// processes and for a smoother that has nothing there.
+Plan tile_plan(Plan plan, const SmootherKind& kind, Device device);
 
 struct Monitor {
   std::function<Verdict()> ask;  // once an iteration, on every process

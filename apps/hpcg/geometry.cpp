@@ -26,11 +26,15 @@ std::int64_t Geometry::nonzeros() const {
   return (3 * g.nx - 2) * (3 * g.ny - 2) * (3 * g.nz - 2);
 }
 
+int Geometry::neighbours_along(int direction, std::int64_t at) const {
+  const auto d = static_cast<std::size_t>(direction);
+  const std::int64_t side = std::array{local.nx, local.ny, local.nz}[d];
+  const std::int64_t point = place()[d] * side + at;
+  return 3 - (point == 0) - (point == processes.sides[d] * side - 1);
+}
+
 int Geometry::row_entries(std::int64_t i, std::int64_t j, std::int64_t k) const {
-  const Grid g = global();
-  const auto at = place();
-  const auto along = [](std::int64_t point, std::int64_t side) { return 3 - (point == 0) - (point == side - 1); };
-  return along(at[0] * local.nx + i, g.nx) * along(at[1] * local.ny + j, g.ny) * along(at[2] * local.nz + k, g.nz);
+  return neighbours_along(0, i) * neighbours_along(1, j) * neighbours_along(2, k);
 }
 
 std::int64_t Geometry::global_row(std::int64_t i, std::int64_t j, std::int64_t k) const {

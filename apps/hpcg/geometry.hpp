@@ -27,7 +27,9 @@ struct Geometry {
   std::int64_t equations() const { return global().points(); }
   /// Of the whole matrix: in one direction, 3n − 2 pairs of neighbours (a point and itself is one).
   std::int64_t nonzeros() const;
-  /// In the global row of a point of the box.
+  /// Of a point of the box in one direction, itself among them: 3, or 2 at the end of the whole grid.
+  int neighbours_along(int direction, std::int64_t at) const;
+  /// In the global row of a point of the box: the product of the three.
   int row_entries(std::int64_t i, std::int64_t j, std::int64_t k) const;
   /// Number of a point of the box in the whole grid.
   std::int64_t global_row(std::int64_t i, std::int64_t j, std::int64_t k) const;

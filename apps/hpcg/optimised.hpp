@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "apps/hpcg/cg_run.hpp"
 #include "apps/hpcg/geometry.hpp"
 #include "apps/hpcg/halo_matrix.hpp"
+#include "apps/hpcg/optimised_run.hpp"
 #include "apps/hpcg/smoother.hpp"
 #include "apps/hpcg/vector_work.hpp"
 #include "echelon/comm/communicator.hpp"
@@ -21,34 +21,25 @@ struct OptimisedOptions {
   bool separate = false;  // the residual before restriction by a whole product
 };
 
-class Optimised {
+class Optimised final : public OptimisedRun {
  public:
-  using V = Vector<double>;
   /// `matrices`: of the levels' boxes, the finest first; kept.
   Optimised(const std::vector<Geometry>& levels, std::vector<StructMatrix<double>> matrices, const OptimisedOptions& options,
             const Communicator& communicator);
 
   /// Of vectors, on the finest level.
   std::int64_t length() const { return levels_.front().smoother->length(); }
-  std::int64_t bytes() const;
-  /// From natural order to the kernels'.
-  V in_own_order(const V& natural) const;
-
-  /// y ← A x; x'y over all processes.
-  double multiply(const V& x, V& y);
-  /// x ← M⁻¹ r. r is changed meanwhile, and is back afterwards.
-  void precondition(V& r, V& x) { cycle(0, r, x); }
-  /// u'v over all processes.
-  double dot(const V& u, const V& v);
-  /// From x = 0.
-  CgResult solve(const V& b, V& x, const CgRequest& request, CgSeconds& seconds);
-
-  /// Of the finest level, in natural order.
-  V diagonal() const;
-  void replace_diagonal(const V& natural);
-
-  /// That all processes have to move for an iteration.
-  double iteration_bytes() const;
+  V zeros() const override { return V(length(), 0.0); }
+  V in_own_order(const V& natural) const override;
+  double multiply(const V& x, V& y) override;
+  void precondition(V& r, V& x) override { cycle(0, r, x); }
+  double dot(const V& u, const V& v) override;
+  CgResult solve(const V& b, V& x, const CgRequest& request, CgSeconds& seconds) override;
+  V diagonal() const override;
+  void replace_diagonal(const V& natural) override;
+  std::int64_t bytes() const override;
+  double iteration_bytes() const override;
+  double bandwidth(double bytes) const override { return measure_triad(static_cast<std::int64_t>(bytes)); }
 
  private:
   struct Level {

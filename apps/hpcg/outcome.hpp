@@ -34,6 +34,7 @@ struct Outcome {
   int threads = 1;
   std::string smoother;
   bool separate = false;
+  std::string gpu;  // of the optimised run, the reference's being the host's; empty: the host
   std::vector<Optimization> optimizations;
   Verdict ended = Verdict::proceed;  // or why the run stopped before its end; what follows is then what there was
 
@@ -52,7 +53,7 @@ struct Outcome {
   double shortest_allreduce = 0, longest_allreduce = 0, mean_allreduce = 0;  // of the processes
   double optimized_bytes = 0;                                                // stored, all processes
   std::vector<double> reference_bytes;                                       // of each level
-  double triad = 0;                                                          // bytes a second, all processes
+  double triad = 0;                                                          // bytes a second, all processes; a GPU's copies
   double iteration_bytes = 0;                                                // that our kernels must move, all processes
 
   int sets() const { return static_cast<int>(set_residuals.size()); }

@@ -186,13 +186,14 @@ void add_ours(Lines& out, const Outcome& run) {
   out.title("Echelon Summary ");
   out.section("Optimizations");
   out.add("Smoother", run.smoother);
+  if (!run.gpu.empty()) out.add("GPU", run.gpu);
   for (const auto& one : run.optimizations) {
     out.add(one.uses_geometry ? "Uses the geometry of the grid" : "Uses the matrix only", one.name);
   }
   out.section("Bound");
-  out.add("Triad (GB/s)", run.triad / giga);
+  out.add(run.gpu.empty() ? "Triad (GB/s)" : "Copy on the GPU (GB/s)", run.triad / giga);
   out.add("Bytes an iteration must move", run.iteration_bytes);
-  out.add("GFLOP/s at the speed of triad", run.bound());
+  out.add("GFLOP/s at that speed", run.bound());
   out.add("Percent of it", run.percent_of_bound());
   out.section("Reference");
   out.add("GFLOP/s", run.reference_rate());
@@ -231,10 +232,10 @@ std::string report_text(const Outcome& run) {
 std::string summary_text(const Outcome& run) {
   const Geometry& geometry = run.geometry;
   const Grid whole = geometry.global();
-  std::string text = fmt::format("HPCG {}x{}x{}, {} equations, {} nonzeros; {} process{} with {} thread{}; smoother {}{}\n",
+  std::string text = fmt::format("HPCG {}x{}x{}, {} equations, {} nonzeros; {} process{} with {} thread{}; smoother {}{}{}\n",
                                  whole.nx, whole.ny, whole.nz, geometry.equations(), geometry.nonzeros(), geometry.size(),
                                  geometry.size() > 1 ? "es" : "", run.threads, run.threads > 1 ? "s" : "", run.smoother,
-                                 run.separate ? ", residual by a whole product" : "");
+                                 run.gpu.empty() ? std::string() : " on " + run.gpu, run.separate ? ", residual by a whole product" : "");
   if (!run.completed()) return text + "ended before the last set: there is no rating\n";
   const auto verdict = [](bool passed) { return passed ? "passed" : "FAILED"; };
   text += fmt::format("  residual    {:.5e} after {} iterations of the reference, {:.5e} after {} of ours: {}\n",
@@ -252,9 +253,9 @@ std::string summary_text(const Outcome& run) {
       run.seconds.total, run.seconds.ddot, run.seconds.waxpby, run.seconds.spmv, run.seconds.mg, run.setup_seconds,
       run.optimize_seconds);
   text += fmt::format(
-      "  GFLOP/s     {:.3g} without what is charged, {:.3g} of the reference; bound {:.3g} (triad {:.3g} GB/s): "
+      "  GFLOP/s     {:.3g} without what is charged, {:.3g} of the reference; bound {:.3g} ({} {:.3g} GB/s): "
       "{:.0f} %\n",
-      run.raw_rate(), run.reference_rate(), run.bound(), run.triad / giga, run.percent_of_bound());
+      run.raw_rate(), run.reference_rate(), run.bound(), run.gpu.empty() ? "triad" : "copy", run.triad / giga, run.percent_of_bound());
   if (run.seconds.total < official_seconds) {
     text += fmt::format("  not an official run: official runs last {:.0f} s\n", official_seconds);
   }

@@ -13,6 +13,7 @@
 
 #include "echelon/base/array.hpp"
 #include "echelon/matrix/grid/struct_matrix.hpp"
+#include "echelon/schedule/blocks/grid_blocks.hpp"
 
 namespace echelon::hpcg {
 
@@ -48,6 +49,9 @@ class Smoother {
 
 using MakeSmoother = std::function<std::unique_ptr<Smoother>(const StructMatrix<double>& A)>;
 
+/// Gauss-Seidel on diagonal block rows in a block multicolour order.
+MakeSmoother coloured_smoother(const BlockOptions& options);
+
 /// What was done beyond the reference, and whether it holds on a grid only: a liberty that HPCG does not give.
 struct Optimization {
   std::string name;
@@ -59,6 +63,8 @@ struct SmootherKind {
   const char* help;
   MakeSmoother make;
   std::vector<Optimization> optimizations;
+  const char* residual;      // how it comes without --separate
+  bool in_tiles = false;     // tile_run.hpp has the same smoother
   bool one_process = false;  // has an order of its own that the exchange between processes does not know
 };
 

@@ -34,6 +34,12 @@ class ExactSmoother final : public Smoother {
   V half_;
 };
 
+std::vector<Optimization> coloured(const std::string& order) {
+  return {{order, true},
+          {"matrix values along diagonals, an index for several of them", false},
+          {"a sweep reads each triangle of the matrix once: from a zero guess L forward and U backward", false}};
+}
+
 template <class Kind>
 std::unique_ptr<Smoother> made(const StructMatrix<double>& A) {
   return std::make_unique<Kind>(A);
@@ -49,7 +55,27 @@ const std::vector<SmootherKind>& smoother_kinds() {
        .optimizations = {{"a sweep reads each triangle of the matrix once: from a zero guess L forward and U backward",
                           false},
                          {"matrix values in packs of points of a grid line, without column indices", true},
-                         {"threads wait for lines of the grid", true}}},
+                         {"threads wait for lines of the grid", true}},
+       .residual = "the residual before restriction from one triangle, at the injected points only",
+        .in_tiles = true},
+      {.name = "multicolour",
+       .help = "in multicolour order, 8 colours",
+       .make = coloured_smoother({.choice = BlockChoice::given, .shape = {1, 1, 1}}),
+       .optimizations = coloured("points in multicolour order"),
+       .residual = "the residual before restriction from one triangle",
+       .one_process = true},
+      {.name = "bmc",
+       .help = "in block multicolour order, blocks of 4x4x4 points, row by row",
+       .make = coloured_smoother({.bsize = 1}),
+       .optimizations = coloured("points in block multicolour order, blocks of 64"),
+       .residual = "the residual before restriction from one triangle",
+       .one_process = true},
+      {.name = "dbsr",
+       .help = "the same, vectorised in diagonal block rows",
+       .make = coloured_smoother({}),
+       .optimizations = coloured("points in block multicolour order, blocks of 64, the same place of 8 blocks consecutive"),
+       .residual = "the residual before restriction from one triangle",
+       .one_process = true},
   };
   return kinds;
 }

@@ -4,6 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
+
+#include "echelon/base/threads.hpp"
+
+#include "echelon/base/error.hpp"
 
 namespace echelon::hpcg {
 namespace {
@@ -24,27 +29,50 @@ Vector<double> made(const Geometry& geometry, const Make& make) {
   return v;
 }
 
-/// Puts the diagonal back however the test ends.
+/// Puts the diagonal back; where the test ends by an error, as well as that goes.
 class ReplacedDiagonal {
  public:
-  ReplacedDiagonal(Optimised& run, const Vector<double>& scale) : run_(run), before_(run.diagonal()) {
+  ReplacedDiagonal(OptimisedRun& run, const Vector<double>& scale) : run_(run), before_(run.diagonal()) {
     Vector<double> scaled(before_.size());
     for (std::int64_t i = 0; i < scaled.size(); ++i) scaled[i] = before_[i] * scale[i];
     run_.replace_diagonal(scaled);
   }
-  ~ReplacedDiagonal() { run_.replace_diagonal(before_); }
+  void put_back() {
+    before_in_place_ = true;
+    run_.replace_diagonal(before_);
+  }
+  ~ReplacedDiagonal() {
+    if (before_in_place_) return;
+    try {
+      put_back();
+    } catch (const Error&) {  // the first error is on its way
+    }
+  }
   ReplacedDiagonal(const ReplacedDiagonal&) = delete;
   ReplacedDiagonal& operator=(const ReplacedDiagonal&) = delete;
 
  private:
-  Optimised& run_;
+  OptimisedRun& run_;
   Vector<double> before_;
+  bool before_in_place_ = false;
 };
 
 }  // namespace
 
 Vector<double> right_hand_side(const Geometry& geometry) {
-  return made(geometry, [&](auto i, auto j, auto k) { return 27.0 - geometry.row_entries(i, j, k); });
+  const Grid& box = geometry.local;
+  std::vector<double> along_x;
+  for (std::int64_t i = 0; i < box.nx; ++i) along_x.push_back(geometry.neighbours_along(0, i));
+  Vector<double> b(box.points());
+#pragma omp parallel for collapse(2) schedule(static) num_threads(threads_for(box.points()))
+  for (std::int64_t k = 0; k < box.nz; ++k) {
+    for (std::int64_t j = 0; j < box.ny; ++j) {
+      const double entries = geometry.neighbours_along(1, j) * geometry.neighbours_along(2, k);
+      double* const line = b.data() + box.index(0, j, k);
+      for (std::int64_t i = 0; i < box.nx; ++i) line[i] = 27.0 - entries * along_x[static_cast<std::size_t>(i)];
+    }
+  }
+  return b;
 }
 
 Vector<double> drawn_vector(const Geometry& geometry, std::uint64_t seed) {
@@ -58,7 +86,7 @@ Vector<double> drawn_vector(const Geometry& geometry, std::uint64_t seed) {
   });
 }
 
-SpectralTest test_spectrum(Optimised& run, const Geometry& geometry, const Vector<double>& b,
+SpectralTest test_spectrum(OptimisedRun& run, const Geometry& geometry, const Vector<double>& b,
                            const std::function<Verdict()>& ask) {
   constexpr double large = 1e6;
   constexpr std::int64_t special_rows = 9;
@@ -66,8 +94,8 @@ SpectralTest test_spectrum(Optimised& run, const Geometry& geometry, const Vecto
     const std::int64_t row = geometry.global_row(i, j, k);
     return row < special_rows ? static_cast<double>(row + 2) * large : large;
   });
-  const ReplacedDiagonal replaced(run, scale);
-  Vector<double> scaled_b(b.size()), x(run.length());
+  ReplacedDiagonal replaced(run, scale);
+  Vector<double> scaled_b(b.size()), x = run.zeros();
   for (std::int64_t i = 0; i < b.size(); ++i) scaled_b[i] = b[i] * scale[i];
   const auto own_b = run.in_own_order(scaled_b);
   SpectralTest test;
@@ -85,12 +113,13 @@ SpectralTest test_spectrum(Optimised& run, const Geometry& geometry, const Vecto
       most = std::max(most, ended_well ? result.iterations : request.iterations + 1);
     }
   }
+  replaced.put_back();
   return test;
 }
 
-SymmetryTest test_symmetry(Optimised& run, const Geometry& geometry) {
+SymmetryTest test_symmetry(OptimisedRun& run, const Geometry& geometry) {
   Vector<double> x = run.in_own_order(drawn_vector(geometry, 1)), y = run.in_own_order(drawn_vector(geometry, 2));
-  Vector<double> image(run.length(), 0.0);
+  Vector<double> image = run.zeros();
   const double scale =
       2 * std::sqrt(run.dot(x, x)) * matrix_norm * std::sqrt(run.dot(y, y)) * std::numeric_limits<double>::epsilon();
   const auto departure = [&](const auto& apply) {

@@ -13,9 +13,7 @@
 #include "bench/program/bench_frame.hpp"
 #include "bench/program/bench_options.hpp"
 #include "bench/program/bench_trisolve.hpp"
-#include "bench/program/dbsr/bench_dbsr.hpp"
-#include "bench/program/dbsr/dbsr_cases.hpp"
-#include "bench/program/hpcg/bench_hpcg.hpp"
+#include "bench/program/dbsr/order_kinds.hpp"
 #include "cli/commands.hpp"
 #include "cli/machine_info.hpp"
 #include "cli/outputs.hpp"
@@ -27,14 +25,17 @@ namespace {
 
 Words bench_kinds() {
   auto kinds = bench::kinds();
-  for (const char* kind : {"block", "matrices", "trisolve", "hpcg", "dbsr"}) kinds.emplace_back(kind);
+  for (const char* kind : {"block", "matrices", "trisolve"}) kinds.emplace_back(kind);
+  for (const auto& kind : order_kinds()) kinds.emplace_back(kind.name);
   return kinds;
 }
 
 std::vector<std::string> method_names() {
-  auto names = hpcg_smoother_names();
-  for (auto& name : dbsr_method_names()) {
-    if (std::ranges::count(names, name) == 0) names.push_back(std::move(name));
+  std::vector<std::string> names;
+  for (const auto& kind : order_kinds()) {
+    for (auto& name : kind.methods()) {
+      if (std::ranges::count(names, name) == 0) names.push_back(std::move(name));
+    }
   }
   return names;
 }
@@ -101,17 +102,17 @@ void check_combination(const BenchOptions& o, const Given& given) {
   } else if (o.kind == "block" || o.kind == "matrices") {
     refuse(fmt::format("{} needs --backend cuda", o.kind));
   }
-  const bool hpcg = o.kind == "hpcg", dbsr = o.kind == "dbsr";
-  if ((hpcg || dbsr) && o.backend == "cuda") refuse(fmt::format("{} is of the host", o.kind));
+  const OrderKind* const orders = find_order_kind(o.kind);
+  if (orders && o.backend == "cuda") refuse(fmt::format("{} is of the host", o.kind));
   if (o.small && o.large) refuse("--small and --large exclude each other");
   for (const char* name : {"--large", "--methods"}) {
-    if (given(name) && !hpcg && !dbsr) refuse(fmt::format("{} is for hpcg and dbsr", name));
+    if (given(name) && !orders) refuse(fmt::format("{} is for hpcg and dbsr", name));
   }
   for (const char* name : {"--ranks", "--xhpcg", "--seconds"}) {
-    if (given(name) && !hpcg) refuse(fmt::format("{} is for hpcg", name));
+    if (given(name) && !(orders && orders->processes)) refuse(fmt::format("{} is for hpcg", name));
   }
-  const auto own = hpcg ? hpcg_smoother_names() : dbsr_method_names();
   for (const auto& name : o.methods) {
+    const auto own = orders->methods();
     if (std::ranges::count(own, name) == 0) {
       refuse(fmt::format("--methods: {} has no '{}', but {}", o.kind, name, fmt::join(own, ", ")));
     }
@@ -144,8 +145,7 @@ int run_bench(const BenchOptions& options, const Arguments& arguments) {
   for (const auto& path : {options.json, options.plot, options.spy}) require_writable(path);
   if (!options.from.empty()) return show_again(options);
   if (options.backend == "cuda") return run_bench_cuda(options, arguments);
-  if (options.kind == "hpcg") return run_bench_hpcg(options, arguments);
-  if (options.kind == "dbsr") return run_bench_dbsr(options, arguments);
+  if (const OrderKind* const orders = find_order_kind(options.kind)) return orders->run(options, arguments);
   if (options.kind == "trisolve") return run_bench_trisolve(options, arguments);
   const auto cases = chosen_cases(bench::shapes(options.kind, options.small), options);
   // A comparison of our own methods has no contenders.

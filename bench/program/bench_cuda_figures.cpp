@@ -43,11 +43,10 @@ bool shows(const BenchRow& row, const std::string& operation) {
 /// The element with this label, at the end when it is new.
 template <class List, class Label>
 auto& named(List& list, const std::string& name, Label label) {
-  const auto known = std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.*label == name; });
-  if (known != list.end()) return *known;
-  auto& added = list.emplace_back();
-  added.*label = name;
-  return added;
+  std::size_t at = 0;
+  while (at < list.size() && list[at].*label != name) ++at;
+  if (at == list.size()) list.emplace_back().*label = name;
+  return list[at];
 }
 
 std::size_t place_of(std::vector<std::string>& names, const std::string& name) {

@@ -7,11 +7,11 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#if defined(ECHELON_KRYLOV_LANE_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef ECHELON_KRYLOV_LANE_SUMS_INL
-#undef ECHELON_KRYLOV_LANE_SUMS_INL
+#if defined(ECHELON_BASE_LANE_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ECHELON_BASE_LANE_SUMS_INL
+#undef ECHELON_BASE_LANE_SUMS_INL
 #else
-#define ECHELON_KRYLOV_LANE_SUMS_INL
+#define ECHELON_BASE_LANE_SUMS_INL
 #endif
 
 #include <cstdint>

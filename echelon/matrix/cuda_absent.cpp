@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The GPU's tables of this folder in a build without CUDA: there are none.
 #include "echelon/matrix/grid_gpu/device_product.hpp"
+#include "echelon/matrix/grid_gpu/injection_row.inl"
 #include "echelon/matrix/grid_gpu/tile_convert_view.hpp"
 #include "echelon/matrix/grid_gpu/tile_product_view.hpp"
 #include "echelon/matrix/grid_gpu/tile_traits.inl"
@@ -28,3 +29,7 @@ const CsrProductKernels* csr_product_kernels() { return nullptr; }
 namespace echelon::tile_traits {
 const Kernels* kernels() { return nullptr; }
 }  // namespace echelon::tile_traits
+
+namespace echelon::injection {
+const Kernels* kernels() { return nullptr; }
+}  // namespace echelon::injection

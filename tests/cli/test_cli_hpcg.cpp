@@ -74,7 +74,20 @@ TEST_F(HpcgProgram, RefusesWhatWillNotFit) {
   if (sanitized()) GTEST_SKIP() << "sanitizers reserve all addresses";
   const auto result = run("hpcg --grid 8000");
   EXPECT_EQ(result.status, 3) << result.err;
-  EXPECT_TRUE(contains(result.err, "needs")) << result.err;
+  EXPECT_TRUE(contains(result.err, "HPCG on 8000x8000x8000 needs")) << result.err;
+}
+
+TEST_F(HpcgProgram, CudaWithoutADeviceIsThreeWithTheReason) {
+  const auto result = run("hpcg --grid 16 --seconds 0.01 --backend cuda --json r.json");
+  if (result.status == 0) {
+    EXPECT_EQ(json("r.json")["backend"]["kind"], "cuda");
+    EXPECT_TRUE(contains(result.out, "smoother exact on ")) << result.out;
+    return;
+  }
+  EXPECT_EQ(result.status, 3);
+  EXPECT_TRUE(contains(result.err, "CUDA")) << result.err;
+  EXPECT_EQ(run("hpcg --grid 20 --backend cuda").status, 2) << "a bad grid is said first";
+  EXPECT_EQ(run("hpcg --grid 16 --backend gpu").status, 2);
 }
 
 TEST_F(HpcgProgram, RefusesOptionsThatMeanNothing) {

@@ -11,6 +11,7 @@
 
 #include "echelon/base/threads.hpp"
 #include "echelon/base/work_watch.hpp"
+#include "echelon/factor/fixed_point/kth_largest.hpp"
 #include "echelon/factor/rows/symbolic.hpp"
 #include "echelon/matrix/grid/stencil_recognition.hpp"
 #include "echelon/precond/ilu/ilu.hpp"
@@ -115,7 +116,20 @@ TEST(StoppedSetup, FactorizationsOnOneThreadAndSome) {
     test("ilut of blocks", 5, blocks, with("ilut", [](IluOptions& o) { o.lfil = 30, o.drop = 1e-6; }));
     test("parilu(1) of an arrow", 100, arrow, with("parilu", [](IluOptions& o) { o.fill = 1; }));
     test("parilut", 3, cube, with("parilut", [](IluOptions& o) { o.fill_limit = 6; }));
+    // Rows of three entries become rows of 900 in one sweep, and are cut again.
+    test("parilut of an arrow", 12, arrow, with("parilut", [](IluOptions& o) { o.fill_limit = 1; }));
   }
+}
+
+TEST(StoppedSetup, RowsThatNothingIsEliminatedFromAreStillCopied) {
+  std::vector<Triplet<double>> entries;
+  constexpr std::int32_t n = 3000;
+  for (std::int32_t i = 0; i < n; ++i) {
+    for (std::int32_t j = i; j < n; ++j) entries.push_back({i, j, i == j ? 4.0 : 1.0 / (1 + j - i)});
+  }
+  const auto upper = from_triplets<double>(n, n, entries);
+  const Team one(1);
+  ends_when_told("ilut of a triangle", 2, [&] { (void)ilut(upper, {.drop = 0, .lfil = n}); });
 }
 
 TEST(StoppedSetup, StructuredFactorizations) {
@@ -148,6 +162,22 @@ TEST(StoppedSetup, OrderingsMatchingsAndPlans) {
   }
   const auto hollow = from_triplets<double>(many, many, entries);
   ends_when_told("matching", 1, [&] { (void)maximum_matching(hollow); });
+}
+
+TEST(StoppedSetup, TheSearchForAThreshold) {
+  constexpr std::int64_t parts = 1000, numbers_of_a_part = 4000;
+  for (const int team : {1, 3}) {
+    const Team threads(team);
+    // A histogram a digit: six times four million numbers, most of them with the same first digits.
+    ends_when_told(
+        "selection", 9,
+        [&] {
+          (void)selection_threshold(parts, parts, [&](std::int64_t part, auto&& visit) {
+            for (std::int64_t k = 0; k < numbers_of_a_part; ++k) visit(1 + 1e-9 * static_cast<double>(part * 7 + k % 5));
+          });
+        },
+        team);
+  }
 }
 
 TEST(StoppedSetup, TheBitsDoNotDependOnQuestions) {

@@ -248,7 +248,8 @@ TEST(WavefrontPlan, LivesBesideThePlanOfRows) {
   EXPECT_EQ(of_rows.levels, rows);
   EXPECT_EQ(of_rows.order.size(), rows);
   EXPECT_EQ(of_tiles.why_not, "asked for");
-  of_tiles = WavefrontPlan{.why_not = std::string(1000, 'x')};
+  of_tiles = WavefrontPlan{};
+  of_tiles.why_not.assign(1000, 'x');
   of_rows = SweepPlan{};
   EXPECT_EQ(of_tiles.why_not.size(), 1000u);
 }

@@ -57,10 +57,12 @@ std::vector<PaperRange> ranges_of(const Ratings& ratings) {
     if (ranks == 1) continue;
     const auto one = ratings.find({grid, 1, threads});
     if (one == ratings.end()) continue;
-    for (auto* range : {&scaling, &scaling_dbsr}) {
-      const char* name = range == &scaling ? "exact" : "dbsr";
+    const std::pair<const char*, PaperRange*> scaled[] = {{"exact", &scaling}, {"dbsr", &scaling_dbsr}};
+    for (const auto& [name, range] : scaled) {
       const auto few = one->second.find(name), many = by_name.find(name);
-      if (few != one->second.end() && many != by_name.end()) range->ours.push_back(many->second / few->second / ranks);
+      if (few != one->second.end() && many != by_name.end()) {
+        range->ours.push_back(many->second / few->second / ranks);
+      }
     }
   }
   return {over_bmc, by_threads, scaling, scaling_dbsr};

@@ -16,10 +16,14 @@ DbsrFactors<T>::DbsrFactors(std::shared_ptr<const BlockColouring> order, std::sh
     : order_(std::move(order)), pattern_(std::move(pattern)), plan_(*order_, *pattern_) {
   make_room();
   const std::int64_t team = threads(), lines = 64 / static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t row = (plan_.longest_row() * order_->bsize() + 2 * lines - 1) / lines * lines;
+  const std::int64_t row = (2 * plan_.longest_row() * order_->bsize() + 2 * lines - 1) / lines * lines;
   rows_ = Array<T>(team * row);
   workspaces_.resize(static_cast<std::size_t>(team));
-  for (std::int64_t t = 0; t < team; ++t) workspaces_[static_cast<std::size_t>(t)].row = rows_.data() + t * row;
+  for (std::int64_t t = 0; t < team; ++t) {
+    auto& own = workspaces_[static_cast<std::size_t>(t)];
+    own.factors = rows_.data() + t * row;
+    own.met.resize(static_cast<std::size_t>(2 * plan_.longest_row()));
+  }
 }
 
 template <class T>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ILU(0) in diagonal block rows, bsize rows at a time, colour by colour (algorithm 4 of X. Yang et al., 2024, repaired). For
-// lane l of a block row, its blocks p of L ascending, k_l = first column of p + l:
-//   L_p = mask_p(w_p) · D⁻¹[k …],   w_q ← w_q − L_p U_r for r in U(k) whose column is block q's,   then D⁻¹, U = mask(w).
-// A shifted p meets two block rows of k, each in its part of the lanes. Products that meet no entry are fill in padding and
-// go with the mask; D⁻¹ is 0 in padding, so nothing there is divided. Which r meets which q is found once (DbsrPlan).
+// lane l of a block row, its blocks q over L, D and U in ascending columns, k_p the rows that block p of L leads to:
+//   w_q = a_q − Σ_p L_p U_r  over p ascending, r the block of U(k_p) whose column is q's;   L_q = mask(w_q) · D⁻¹[k_q],
+//   D⁻¹ = 1/w,   U_q = mask(w_q).
+// A shifted p meets two block rows, each in its part of the lanes: it counts as two factors with zeros elsewhere. Products
+// that meet no entry are fill in padding and go with the mask; D⁻¹ is 0 in padding, so nothing there is divided. Which
+// products a block has is found once (DbsrPlan).
 // Bits: those of the sequential elimination of the permuted matrix. Bytes a stored block: 16·bsize.
 #pragma once
 
@@ -17,13 +19,13 @@
 
 namespace echelon {
 
-/// The products of every block row: for each block of L a count and as many pairs (r, q), and where the block is shifted the
-/// same for its second part. r counts in U of the block row met, q over L, D and U of the own one. Rows that look the same
-/// share a list.
+/// The products of every block row: for each of its blocks q a count and as many pairs (factor, r). Factors are the blocks
+/// of L in order, a shifted one twice; r counts in U of the block row that the factor meets. Rows that look the same share a
+/// list.
 class DbsrPlan {
  public:
   DbsrPlan() = default;
-  /// Throws Error(bad_argument) for a block row of more than 65535 blocks.
+  /// Throws Error(bad_argument) for a block row of more than 32767 blocks.
   DbsrPlan(const BlockColouring& order, const DbsrPattern& pattern);
   const std::uint16_t* words() const { return words_.data(); }
   const std::int32_t* start() const { return start_.data(); }  // by block row
@@ -53,7 +55,8 @@ struct DbsrFactorView {
 /// One thread's own, gathered after the threads have met.
 template <class T>
 struct DbsrFactorWorkspace : PivotWorkspace<T> {
-  T* row = nullptr;  // longest_row · bsize
+  T* factors = nullptr;                  // 2 · longest_row · bsize
+  std::vector<const T*> met;             // where U of the block row begins that a factor meets, moved to its lanes
   FactorBounds bounds;
 };
 

@@ -15,6 +15,7 @@ namespace echelon {
 namespace {
 
 using Words = std::vector<std::uint16_t>;
+constexpr std::size_t most_blocks = 32767;  // a shifted block is two factors, counted in 16 bits
 
 /// The lists of a part of the block rows, each once.
 struct PartOfPlan {
@@ -62,22 +63,40 @@ class OwnBlocks {
   std::vector<std::uint64_t> lanes_;
 };
 
-/// The pairs of one part of a block of L: block row `met` of U moved by `moved` lanes, for the lanes in `part`.
-std::int64_t list_pairs(const DbsrPattern& pattern, const OwnBlocks& own, int bsize, std::int64_t met, int moved,
-                        std::uint64_t part, Words& list) {
+/// A product of a block row: block q gets factor · U_r.
+struct Product {
+  std::uint16_t q, factor, r;
+};
+
+/// The products of one factor: block row `met` of U moved by `moved` lanes, for the lanes in `part`.
+void list_products(const DbsrPattern& pattern, const OwnBlocks& own, int bsize, std::int64_t met, int moved,
+                   std::uint64_t part, std::uint16_t factor, std::vector<Product>& all) {
   const auto& upper = pattern.upper;
-  const std::size_t count_at = list.size();
-  list.push_back(0);
   for (std::int64_t r = upper.blk_ptr[met]; part != 0 && r < upper.blk_ptr[met + 1]; ++r) {
     const std::uint64_t lanes = moved >= 0 ? upper.lanes[r] >> moved : upper.lanes[r] << -moved;
     if ((lanes & part) == 0) continue;
     const int q = own.find(upper.first_column(r, bsize) + moved);
     if (q < 0 || (lanes & part & own.lanes(q)) == 0) continue;
-    list.push_back(static_cast<std::uint16_t>(r - upper.blk_ptr[met]));
-    list.push_back(static_cast<std::uint16_t>(q));
-    ++list[count_at];
+    all.push_back({static_cast<std::uint16_t>(q), factor, static_cast<std::uint16_t>(r - upper.blk_ptr[met])});
   }
-  return list[count_at];
+}
+
+/// By block q, in the order of the factors.
+void write_list(std::size_t blocks, const std::vector<Product>& all, std::vector<std::uint32_t>& at, Words& list) {
+  at.assign(blocks + 1, 0);
+  for (const auto& one : all) ++at[one.q + std::size_t{1}];
+  list.resize(blocks + 2 * all.size());
+  std::uint32_t next = 0;
+  for (std::size_t q = 0; q < blocks; ++q) {
+    const std::uint32_t count = at[q + 1];
+    list[next] = static_cast<std::uint16_t>(count);
+    at[q] = next + 1;
+    next += 1 + 2 * count;
+  }
+  for (const auto& one : all) {
+    list[at[one.q]++] = one.factor;
+    list[at[one.q]++] = one.r;
+  }
 }
 
 PartOfPlan plan_part(const BlockColouring& order, const DbsrPattern& pattern, std::int64_t begin, std::int64_t end) {
@@ -86,25 +105,28 @@ PartOfPlan plan_part(const BlockColouring& order, const DbsrPattern& pattern, st
   OwnBlocks own(pattern, bsize, order.positions());
   std::unordered_multimap<std::size_t, std::pair<std::int32_t, std::size_t>> known;  // by hash: start and length
   Words list;
+  std::vector<Product> all;
+  std::vector<std::uint32_t> at_block;
   for (std::int64_t row = begin; row < end; ++row) {
     own.enter(row);
     part.longest = std::max(part.longest, static_cast<std::int64_t>(own.count()));
-    if (own.count() > std::numeric_limits<std::uint16_t>::max()) {
+    if (own.count() > most_blocks) {
       throw Error(ErrorCode::bad_argument,
-                  fmt::format("ILU(0) in DBSR: a row with {} blocks, at most 65535 can be factored", own.count()));
+                  fmt::format("ILU(0) in DBSR: a row with {} blocks, at most {} can be factored", own.count(), most_blocks));
     }
-    list.clear();
+    all.clear();
     const auto& lower = pattern.lower;
+    std::uint16_t factor = 0;
     for (std::int64_t p = lower.blk_ptr[row]; p < lower.blk_ptr[row + 1]; ++p) {
       const int moved = lower.blk_offset[p];
       // Lanes 0 … bsize − 1 − moved meet block row blk_ind, the others the next one.
       const std::uint64_t first = moved == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << (bsize - moved)) - 1;
       const std::int64_t met = lower.blk_ind[p];
-      part.operations += bsize * list_pairs(pattern, own, bsize, met, moved, lower.lanes[p] & first, list);
-      if (moved > 0) {
-        part.operations += bsize * list_pairs(pattern, own, bsize, met + 1, moved - bsize, lower.lanes[p] & ~first, list);
-      }
+      list_products(pattern, own, bsize, met, moved, lower.lanes[p] & first, factor++, all);
+      if (moved > 0) list_products(pattern, own, bsize, met + 1, moved - bsize, lower.lanes[p] & ~first, factor++, all);
     }
+    part.operations += bsize * static_cast<std::int64_t>(all.size());
+    write_list(own.count(), all, at_block, list);
     const std::string_view bytes(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(std::uint16_t));
     const std::size_t hash = std::hash<std::string_view>()(bytes);
     std::int32_t found = -1;

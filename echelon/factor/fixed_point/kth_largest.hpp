@@ -7,10 +7,12 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "echelon/base/device.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/base/work_watch.hpp"
 
 namespace echelon {
 
@@ -56,23 +58,27 @@ double threshold_by_digits(std::int64_t limit, const Counts& counts) {
 }
 
 /// The same of numbers that are visited by threads: `numbers(part, visit)` calls visit(number) for those of a part, in any
-/// order, the same each time.
+/// order, the same each time. Asks by how many it visits.
 template <class Numbers>
 double selection_threshold(std::int64_t parts, std::int64_t limit, const Numbers& numbers) {
   const int team = parts > 1 ? threads() : 1;
   std::vector<SelectionCounts> own(static_cast<std::size_t>(team));
   return threshold_by_digits(limit, [&](int digit, int shift, std::uint64_t prefix) {
     for (auto& one : own) one.fill(0);
+    SharedWork shared;
 #pragma omp parallel for num_threads(team) if (team > 1) schedule(static, 1)
     for (int t = 0; t < team; ++t) {
       auto& count = own[static_cast<std::size_t>(t)];
       const auto [begin, end] = share(parts, t, team);
+      std::int64_t visited = 0;
       const auto visit = [&](double number) {
+        ++visited;
         const int value = selection_digit(number, digit, shift, prefix);
         if (value >= 0) ++count[static_cast<std::size_t>(value)];
       };
-      for (auto part = begin; part < end; ++part) numbers(part, visit);
+      for (auto part = begin; part < end && shared.goes_on(std::exchange(visited, 0)); ++part) numbers(part, visit);
     }
+    shared.finish();
     SelectionCounts all{};
     for (const auto& one : own) {
       for (std::size_t v = 0; v < selection_values; ++v) all[v] += one[v];

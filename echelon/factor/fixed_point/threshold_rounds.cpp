@@ -64,6 +64,8 @@ class Rounds {
   }
 
  private:
+  /// It is met, sorted, compared and kept.
+  static constexpr std::int64_t operations_an_entry = 8;
   /// Rows of a part on their way.
   struct Part {
     std::vector<std::int32_t> column;
@@ -71,14 +73,9 @@ class Rounds {
     double sum = 0;
   };
 
-  /// body(part, thread)
-  template <class Body>
-  void for_parts(const Body& body) const {
-    for_parts_while([&](std::int64_t part, int thread, SharedWork&) { body(part, thread); });
-  }
   /// body(part, thread, shared), which says what it did and ends when it is told to.
   template <class Body>
-  void for_parts_while(const Body& body) const {
+  void for_parts(const Body& body) const {
     SharedWork shared;
     std::exception_ptr failed;
 #pragma omp parallel for num_threads(team_) if (team_ > 1) schedule(dynamic, 1)
@@ -130,8 +127,9 @@ class Rounds {
     for (std::int64_t i = 0; i < n_; ++i) to.start[i + 1] += to.start[i];
     to.column = Array<std::int32_t>(to.start[n_]);
     to.value = Array<T>(to.start[n_]);
-    for_parts([&](std::int64_t part, int) {
+    for_parts([&](std::int64_t part, int, SharedWork& shared) {
       auto& from = parts[static_cast<std::size_t>(part)];
+      if (!shared.goes_on(static_cast<std::int64_t>(from.column.size()))) return;
       const auto at = to.start[part * rows_of_a_part];
       std::copy(from.column.begin(), from.column.end(), to.column.data() + at);
       std::copy(from.value.begin(), from.value.end(), to.value.data() + at);
@@ -172,14 +170,16 @@ class Rounds {
     const auto evaluate = threshold_row<T>();
     SweptRows<T> to = empty();
     std::vector<Part> parts(static_cast<std::size_t>(parts_));
-    for_parts_while([&](std::int64_t number, int thread, SharedWork& shared) {
+    for_parts([&](std::int64_t number, int thread, SharedWork& shared) {
       auto& part = parts[static_cast<std::size_t>(number)];
       auto& work = work_[static_cast<std::size_t>(thread)];
       const std::int64_t mean = n_ > 0 ? S.start[n_] / n_ + 1 : 1;
+      std::int64_t made = 0;  // of the row before, when it grew far beyond the mean: one full row fills all the others
       for_rows(number, [&](std::int64_t i) {
-        if (!shared.goes_on((S.start[i + 1] - S.start[i]) * mean)) return;
+        if (!shared.goes_on((S.start[i + 1] - S.start[i]) * mean + made * operations_an_entry)) return;
         const T scale = row_scale(i, rules, work);
         auto count = evaluate(view, i, work);
+        made = count;
         const auto row = static_cast<std::int32_t>(i);
         if (work.mark[i] != row + 1) {
           work.mark[i] = row + 1;
@@ -220,8 +220,9 @@ class Rounds {
 
   /// s_ij ← s_ji below the diagonal.
   void mirror(SweptRows<T>& S) const {
-    for_parts([&](std::int64_t part, int) {
+    for_parts([&](std::int64_t part, int, SharedWork& shared) {
       for_rows(part, [&](std::int64_t i) {
+        if (!shared.goes_on((S.diagonal[i] - S.start[i]) * operations_an_entry)) return;
         for (auto p = S.start[i]; p < S.diagonal[i]; ++p) {
           const auto j = S.column[p];
           const auto* row = S.column.data();
@@ -252,9 +253,10 @@ class Rounds {
     outcome.lower_threshold = limits_.symmetric ? outcome.upper_threshold : threshold(true, limits_.lower);
     SweptRows<T> to = empty();
     std::vector<Part> parts(static_cast<std::size_t>(parts_));
-    for_parts([&](std::int64_t number, int) {
+    for_parts([&](std::int64_t number, int, SharedWork& shared) {
       auto& part = parts[static_cast<std::size_t>(number)];
       for_rows(number, [&](std::int64_t i) {
+        if (!shared.goes_on(S.start[i + 1] - S.start[i])) return;
         std::int64_t count = 0;
         for (auto p = S.start[i]; p < S.start[i + 1]; ++p) {
           const auto least = p < S.diagonal[i] ? outcome.lower_threshold : outcome.upper_threshold;

@@ -206,6 +206,7 @@ std::int64_t IlutFactorization<T>::widest() const {
   if (column_at_.empty()) return largest;
   for (std::int64_t i = 0; i < A_.block_rows(); ++i) {
     const auto U = upper(i);
+    keep_going(U.count());
     for (std::int64_t q = 0; q < U.count(); ++q) largest = std::max(largest, final_column(U.column[q]) - i);
   }
   return largest;
@@ -247,9 +248,11 @@ void IlutFactorization<T>::write_rows(Triangles<T>& to, Array<Distance>& below, 
   below = Array<Distance>(to.lower.entries());
   above = Array<Distance>(to.upper.entries());
   const int team = threads_for((to.lower.entries() + to.upper.entries()) / 8);  // copies are cheap
+  SharedWork shared;
 #pragma omp parallel for num_threads(team) if (team > 1)
   for (std::int64_t i = 0; i < n; ++i) {
     const auto& L = finished_[static_cast<std::size_t>(i)];
+    if (!shared.goes_on(L.lower_count + L.upper_count)) continue;
     const auto U = upper(i);
     const auto* columns = L.lower_columns(bb);
     auto* down = below.data() + to.lower.start[i];
@@ -263,6 +266,7 @@ void IlutFactorization<T>::write_rows(Triangles<T>& to, Array<Distance>& below, 
     std::copy_n(U.inverse, bb, to.inverse_diagonal.data() + i * bb);
     if (!column_at_.empty()) sort_moved(up, up_values, L.upper_count);
   }
+  shared.finish();
 }
 
 template class IlutFactorization<double>;

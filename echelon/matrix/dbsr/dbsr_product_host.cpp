@@ -17,7 +17,18 @@ void multiply_rows(const DbsrView<T>& A, const T* x, T* y, std::int64_t begin, s
   const hn::CappedTag<T, B> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   for (std::int64_t row = begin; row < end; ++row) {
-    for (std::int64_t lane = 0; lane < B; lane += lanes) {
+    std::int64_t lane = 0;
+    for (; lane + 2 * lanes <= B; lane += 2 * lanes) {
+      const std::int64_t own = row * B + lane, next = own + lanes;
+      auto s0 = hn::Zero(d), s1 = hn::Zero(d);
+      block_row_of_two<B, true, false, T>(d, A.lower, row, lane, x, s0, s1);
+      s0 = fused<false>(d, hn::LoadU(d, A.diagonal + own), hn::LoadU(d, x + own), s0);
+      s1 = fused<false>(d, hn::LoadU(d, A.diagonal + next), hn::LoadU(d, x + next), s1);
+      block_row_of_two<B, true, false, T>(d, A.upper, row, lane, x, s0, s1);
+      hn::StoreU(s0, d, y + own);
+      hn::StoreU(s1, d, y + next);
+    }
+    for (; lane < B; lane += lanes) {
       const std::int64_t own = row * B + lane;
       auto sum = block_row<B, true, false, T>(d, A.lower, row, lane, x, hn::Zero(d));
       sum = fused<false>(d, hn::LoadU(d, A.diagonal + own), hn::LoadU(d, x + own), sum);

@@ -53,6 +53,25 @@ HWY_INLINE V block_row(D d, const DbsrTriangleView& t, std::int64_t row, std::in
   return s;
 }
 
+/// The same for two registers side by side, which share the walk and read whole lines of memory.
+template <int B, bool ascending, bool negate, class S, class D, class V>
+HWY_INLINE void block_row_of_two(D d, const DbsrTriangleView& t, std::int64_t row, std::int64_t lane,
+                                 const hn::TFromD<D>* x, V& s0, V& s1) {
+  const std::int64_t begin = t.blk_ptr[row], end = t.blk_ptr[row + 1];
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const S* values = static_cast<const S*>(t.values);
+  for (std::int64_t n = begin; n < end; ++n) {
+    const std::int64_t e = ascending ? n : begin + end - 1 - n;
+    const std::int64_t at = std::int64_t{t.blk_ind[e]} * B + (B > 1 ? t.blk_offset[e] : 0) + lane;
+    const S* a = values + e * B + lane;
+    const char* soon = reinterpret_cast<const char*>(a) + (ascending ? dbsr_ahead : -dbsr_ahead);
+    __builtin_prefetch(soon, 0, 2);
+    if constexpr (B * sizeof(S) >= 128) __builtin_prefetch(soon + 64, 0, 2);
+    s0 = fused<negate>(d, load_as(d, a), hn::LoadU(d, x + at), s0);
+    s1 = fused<negate>(d, load_as(d, a + lanes), hn::LoadU(d, x + at + lanes), s1);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace echelon
 HWY_AFTER_NAMESPACE();

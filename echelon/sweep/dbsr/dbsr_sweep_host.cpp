@@ -15,26 +15,44 @@ namespace HWY_NAMESPACE {
 
 enum class Kind { lower, upper, forward_zero, forward_guess, residual };
 
+/// What the chain begins with, for the lanes from position `own` on.
+template <Kind kind, class D, class T>
+HWY_INLINE hn::Vec<D> begin_sum(D d, const DbsrSweepView<T>& view, std::int64_t own) {
+  const auto r = hn::LoadU(d, view.r + own);
+  if constexpr (kind == Kind::residual) return hn::Sub(r, hn::LoadU(d, view.w + own));
+  return r;
+}
+
+template <Kind kind, class S, class D, class T, class V>
+HWY_INLINE void store_sum(D d, const DbsrSweepView<T>& view, std::int64_t own, V sum) {
+  if constexpr (kind == Kind::upper || kind == Kind::forward_zero || kind == Kind::forward_guess) {
+    sum = hn::Mul(sum, load_as(d, static_cast<const S*>(view.inverse) + own));
+  }
+  hn::StoreU(sum, d, (kind == Kind::residual ? view.w : view.x) + own);
+}
+
 template <Kind kind, int B, class S, class T>
 HWY_INLINE void sweep_block_row(const DbsrSweepView<T>& view, std::int64_t row) {
   const hn::CappedTag<T, B> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  for (std::int64_t lane = 0; lane < B; lane += lanes) {
+  constexpr bool keeps_w = kind == Kind::forward_zero || kind == Kind::forward_guess, upwards = kind != Kind::upper;
+  const DbsrTriangleView& first = upwards ? view.lower : view.upper;
+  std::int64_t lane = 0;
+  for (; lane + 2 * lanes <= B; lane += 2 * lanes) {
+    const std::int64_t own = row * B + lane, next = own + lanes;
+    auto s0 = begin_sum<kind>(d, view, own), s1 = begin_sum<kind>(d, view, next);
+    block_row_of_two<B, upwards, true, S>(d, first, row, lane, view.x, s0, s1);
+    if constexpr (keeps_w) hn::StoreU(s0, d, view.w + own), hn::StoreU(s1, d, view.w + next);
+    if constexpr (kind == Kind::forward_guess) block_row_of_two<B, false, true, S>(d, view.upper, row, lane, view.x, s0, s1);
+    store_sum<kind, S>(d, view, own, s0);
+    store_sum<kind, S>(d, view, next, s1);
+  }
+  for (; lane < B; lane += lanes) {
     const std::int64_t own = row * B + lane;
-    auto sum = hn::LoadU(d, view.r + own);
-    if constexpr (kind == Kind::residual) sum = hn::Sub(sum, hn::LoadU(d, view.w + own));
-    if constexpr (kind == Kind::upper) {
-      sum = block_row<B, false, true, S>(d, view.upper, row, lane, view.x, sum);
-    } else {
-      sum = block_row<B, true, true, S>(d, view.lower, row, lane, view.x, sum);
-    }
-    if constexpr (kind == Kind::forward_zero || kind == Kind::forward_guess || kind == Kind::residual) {
-      hn::StoreU(sum, d, view.w + own);
-    }
+    auto sum = block_row<B, upwards, true, S>(d, first, row, lane, view.x, begin_sum<kind>(d, view, own));
+    if constexpr (keeps_w) hn::StoreU(sum, d, view.w + own);
     if constexpr (kind == Kind::forward_guess) sum = block_row<B, false, true, S>(d, view.upper, row, lane, view.x, sum);
-    if constexpr (kind == Kind::residual) continue;
-    if constexpr (kind != Kind::lower) sum = hn::Mul(sum, load_as(d, static_cast<const S*>(view.inverse) + own));
-    hn::StoreU(sum, d, view.x + own);
+    store_sum<kind, S>(d, view, own, sum);
   }
 }
 
