@@ -39,6 +39,11 @@ Ratings ratings_of(const BenchReport& report) {
   return all;
 }
 
+double rating_by(const std::map<std::string, double>& by_name, const char* smoother) {
+  const auto at = by_name.find(smoother);
+  return at == by_name.end() ? std::nan("") : at->second;
+}
+
 std::vector<PaperRange> ranges_of(const Ratings& ratings) {
   PaperRange over_bmc{"5", "rating of DBSR over block multicolour, all cores", 1.188, 1.239, {}},
       by_threads{"6", "the same over threads, one process", 1.152, 1.522, {}},
@@ -48,9 +53,8 @@ std::vector<PaperRange> ranges_of(const Ratings& ratings) {
   for (const auto& [place, by_name] : ratings) most = std::max(most, std::get<1>(place) * std::get<2>(place));
   for (const auto& [place, by_name] : ratings) {
     const auto& [grid, ranks, threads] = place;
-    const auto bmc = by_name.find("bmc"), dbsr = by_name.find("dbsr");
-    if (bmc != by_name.end() && dbsr != by_name.end()) {
-      const double ratio = dbsr->second / bmc->second;
+    const double ratio = rating_by(by_name, "dbsr") / rating_by(by_name, "bmc");
+    if (std::isfinite(ratio)) {
       if (ranks * threads == most) over_bmc.ours.push_back(ratio);
       if (ranks == 1) by_threads.ours.push_back(ratio);
     }
@@ -59,10 +63,8 @@ std::vector<PaperRange> ranges_of(const Ratings& ratings) {
     if (one == ratings.end()) continue;
     const std::pair<const char*, PaperRange*> scaled[] = {{"exact", &scaling}, {"dbsr", &scaling_dbsr}};
     for (const auto& [name, range] : scaled) {
-      const auto few = one->second.find(name), many = by_name.find(name);
-      if (few != one->second.end() && many != by_name.end()) {
-        range->ours.push_back(many->second / few->second / ranks);
-      }
+      const double efficiency = rating_by(by_name, name) / rating_by(one->second, name) / ranks;
+      if (std::isfinite(efficiency)) range->ours.push_back(efficiency);
     }
   }
   return {over_bmc, by_threads, scaling, scaling_dbsr};
