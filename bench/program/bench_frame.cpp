@@ -54,7 +54,8 @@ std::string report_text(const std::string& path) {
 
 void require_chosen(std::size_t left, const BenchOptions& options) {
   if (left > 0) return;
-  throw Error(ErrorCode::bad_option, fmt::format("--only {}: no case of {} has that in its name", options.only, options.kind));
+  throw Error(ErrorCode::bad_option,
+              fmt::format("--only {}: no case of {} has that in its name", options.only, options.kind));
 }
 
 std::vector<bench::BenchCase> chosen_cases(std::vector<bench::BenchCase> cases, const BenchOptions& options) {
@@ -96,8 +97,7 @@ int run_named_cases(const BenchOptions& options, BenchReport& report, const std:
   const auto write_json = [&] { write(options.json, [](const BenchReport& all) { return to_json(all); }); };
   for (std::size_t c = 0; c < cases.size(); ++c) {
     const auto progress = [&](const std::string& what) {
-      if (console.shows_progress())
-        console.progress(fmt::format("{}/{} {}: {}", c + 1, cases.size(), cases[c], what));
+      if (console.shows_progress()) console.progress(fmt::format("{}/{} {}: {}", c + 1, cases.size(), cases[c], what));
     };
     const auto listed = std::find_if(report.missing.begin(), report.missing.end(),
                                      [&](const NotCompared& one) { return one.name == cases[c]; });

@@ -58,7 +58,8 @@ TEST_F(BenchOrders, SweepsTellTimesStorageAndFactorizationInSteps) {
   const auto result = run("bench dbsr --small --only 'sweeps box27' --threads 1 2 --json r.json --plot r.svg");
   ASSERT_EQ(result.status, 0) << result.err << result.out;
   std::set<std::string> formats;
-  for (const auto& row : json("r.json")["cases"]) {
+  const auto rows = json("r.json")["cases"];
+  for (const auto& row : rows) {
     formats.insert(row["operation"].get<std::string>());
     EXPECT_GT(row["percent_of_triad"].get<double>(), 0);
     EXPECT_GT(row["measures"]["factor_steps"].get<double>(), 0);

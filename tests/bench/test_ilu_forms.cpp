@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The strategies that `bench dbsr` compares: those of one order are one method, bit for bit whatever the format and number of
-// threads, to rounding whatever the bsize; natural order is the library's ILU(0), block Jacobi that of each slab.
+// The strategies that `bench dbsr` compares: those of one order are one method, bit for bit whatever the format and number
+// of threads, to rounding whatever the bsize; natural order is the library's ILU(0), block Jacobi that of each slab.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -10,9 +10,8 @@
 namespace echelon::cli {
 
 const std::vector<OrderKind>& order_kinds() {
-  static const std::vector<OrderKind> kinds = {
-      {"hpcg", run_bench_hpcg, hpcg_table, hpcg_svg, hpcg_smoother_names, true},
-      {"dbsr", run_bench_dbsr, dbsr_table, dbsr_svg, dbsr_method_names, false}};
+  static const std::vector<OrderKind> kinds = {{"hpcg", run_bench_hpcg, hpcg_table, hpcg_svg, hpcg_smoother_names, true},
+                                               {"dbsr", run_bench_dbsr, dbsr_table, dbsr_svg, dbsr_method_names, false}};
   return kinds;
 }
 
