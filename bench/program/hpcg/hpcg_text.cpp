@@ -39,9 +39,9 @@ Ratings ratings_of(const BenchReport& report) {
   return all;
 }
 
-double rating_by(const std::map<std::string, double>& by_name, const char* smoother) {
-  const auto at = by_name.find(smoother);
-  return at == by_name.end() ? std::nan("") : at->second;
+double rating_by(const std::map<std::string, double>& of_smoothers, const char* smoother) {
+  const auto at = of_smoothers.find(smoother);
+  return at == of_smoothers.end() ? std::nan("") : at->second;
 }
 
 std::vector<PaperRange> ranges_of(const Ratings& ratings) {
@@ -50,10 +50,10 @@ std::vector<PaperRange> ranges_of(const Ratings& ratings) {
       scaling{"7", "efficiency of more processes, exact", 0.9, 0.9, {}},
       scaling_dbsr{"7", "efficiency of more processes, DBSR", 0.9, 0.9, {}};
   int most = 0;
-  for (const auto& [place, by_name] : ratings) most = std::max(most, std::get<1>(place) * std::get<2>(place));
-  for (const auto& [place, by_name] : ratings) {
+  for (const auto& [place, of_smoothers] : ratings) most = std::max(most, std::get<1>(place) * std::get<2>(place));
+  for (const auto& [place, of_smoothers] : ratings) {
     const auto& [grid, ranks, threads] = place;
-    const double ratio = rating_by(by_name, "dbsr") / rating_by(by_name, "bmc");
+    const double ratio = rating_by(of_smoothers, "dbsr") / rating_by(of_smoothers, "bmc");
     if (std::isfinite(ratio)) {
       if (ranks * threads == most) over_bmc.ours.push_back(ratio);
       if (ranks == 1) by_threads.ours.push_back(ratio);
@@ -63,7 +63,7 @@ std::vector<PaperRange> ranges_of(const Ratings& ratings) {
     if (one == ratings.end()) continue;
     const std::pair<const char*, PaperRange*> scaled[] = {{"exact", &scaling}, {"dbsr", &scaling_dbsr}};
     for (const auto& [name, range] : scaled) {
-      const double efficiency = rating_by(by_name, name) / rating_by(one->second, name) / ranks;
+      const double efficiency = rating_by(of_smoothers, name) / rating_by(one->second, name) / ranks;
       if (std::isfinite(efficiency)) range->ours.push_back(efficiency);
     }
   }
@@ -108,17 +108,17 @@ std::string hpcg_svg(const BenchReport& report) {
   plot.series = {"reference"};
   for (auto& name : hpcg_smoother_names()) plot.series.push_back(std::move(name));
   std::map<std::string, PanelPlot::Panel> panels;
-  for (const auto& [place, by_name] : ratings_of(report)) {
+  for (const auto& [place, of_smoothers] : ratings_of(report)) {
     const auto& [grid, ranks, threads] = place;
     auto& panel = panels[grid];
     panel.title = grid;
     PanelPlot::Group group;
     group.label = fmt::format("{} × {}", ranks, threads);
-    const auto reference = by_name.find("reference");
+    const auto reference = of_smoothers.find("reference");
     for (const auto& name : plot.series) {
-      const auto at = by_name.find(name);
-      PanelPlot::Bar bar{at == by_name.end() ? std::nan("") : at->second, ""};
-      if (at != by_name.end() && reference != by_name.end() && name != "reference") {
+      const auto at = of_smoothers.find(name);
+      PanelPlot::Bar bar{at == of_smoothers.end() ? std::nan("") : at->second, ""};
+      if (at != of_smoothers.end() && reference != of_smoothers.end() && name != "reference") {
         bar.mark = fmt::format("{:.2f}", at->second / reference->second);
       }
       group.bars.push_back(std::move(bar));
