@@ -22,10 +22,12 @@ namespace {
 constexpr int words_tag = 0, first_tag = 1, tags = 1000, first_exchange_tag = first_tag + tags, exchange_tags = 30000;
 
 constexpr int looks_between_words = 16;
-constexpr int spins = 200;  // looks, of some 100 nanoseconds
-constexpr int yields = 2000;
+// Looks, of some 100 nanoseconds. Few that yield: on a machine with other work a process that sleeps gets its processor back
+// at once, one that yields waits for the others' whole turns: ten times as long for the same messages on a busy machine.
+constexpr int spins = 400;
+constexpr int yields = 30;
 constexpr auto sleep_time = std::chrono::microseconds(20);
-constexpr int impatient = spins + yields + 10000;  // looks, about a second
+constexpr int impatient = spins + yields + 12000;  // looks, about a second
 
 int counted(std::size_t bytes) {
   if (bytes <= INT_MAX) return static_cast<int>(bytes);
