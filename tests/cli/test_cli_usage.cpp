@@ -24,7 +24,7 @@ TEST_P(UsageTable, IsRefusedWithASentence) {
 INSTANTIATE_TEST_SUITE_P(
     Lines, UsageTable,
     testing::Values(
-        Refused{"", 2, "a command is needed: solve, check, bench, selftest, info"},
+        Refused{"", 2, "a command is needed: solve, check, bench, hpcg, selftest, info"},
         Refused{"solev", 2, "did you mean solve?"}, Refused{"hpcg", 2, "does not have 'hpcg' yet"},
         Refused{"solve --maxit 5", 2, "did you mean --max-it?"}, Refused{"solve -grid 5", 2, "did you mean --grid?"},
         Refused{"solve --zzzzzzzzz", 2, "unknown option --zzzzzzzzz"},
@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
 class Usage : public Program {};
 
 TEST_F(Usage, HelpAndVersion) {
-  for (const char* line : {"--help", "solve --help", "check -h", "selftest --help", "info --help"}) {
+  for (const char* line : {"--help", "solve --help", "check -h", "selftest --help", "info --help", "hpcg --help"}) {
     const auto result = run(line);
     EXPECT_EQ(result.status, 0) << line;
     EXPECT_TRUE(contains(result.out, "Usage: echelon")) << line;
