@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"solve --problem euler --match-rows --grid 4", 2, "blocks of size 1"},
         Refused{"solve --matrix A.mtx --dt 1", 2, "--dt describes a built-in problem"},
         Refused{"solve --problem poison", 2, "did you mean poisson?"},
-        Refused{"solve --pc amg", 2, "does not have 'amg' yet; it has none, jacobi, ilu, ic"},
+        Refused{"solve --pc amg", 2, "does not have 'amg' yet; it has none, jacobi, sgs, ilu, ic"},
         Refused{"solve --trisolve randomized", 2, "does not have 'randomized' yet; it has exact"},
         Refused{"solve --sweeps 5", 2, "--sweeps needs --trisolve jacobi, neumann or auto, or --pc parilu or parilut"},
         Refused{"solve --pc parilu --sweeps 5 --factor-sweeps 4", 2, "give one of them"},
