@@ -85,7 +85,11 @@ int run_hpcg(const HpcgOptions& options, const Arguments& arguments) {
   const auto plan_of = [&] {
     const hpcg::SmootherKind& kind = hpcg::find_smoother(options.smoother);
     auto plan = hpcg::make_plan(geometry, kind, options.separate);
-    if (on_gpu) plan = hpcg::tile_plan(std::move(plan), kind, Device::cuda());
+    if (on_gpu) {
+      // What is refused is refused with and without a GPU; whether there is one is asked after it.
+      plan = hpcg::tile_plan(std::move(plan), kind, {Device::Kind::cuda, 0});
+      plan.tiles = Device::cuda();
+    }
     plan.seconds = options.seconds;
     return plan;
   };

@@ -17,7 +17,7 @@ namespace echelon {
 /// A member for each family; a method reads what is its own.
 struct PrecondOptions {
   IluOptions ilu;
-  BlockOptions blocks;
+  BlockOptions blocks = {};
   /// Factor the matrix whose rows were permuted and scaled first, so that its diagonal is large.
   bool match_rows = false;
 };

@@ -77,6 +77,12 @@ TEST_F(HpcgProgram, RefusesWhatWillNotFit) {
   EXPECT_TRUE(contains(result.err, "HPCG on 8000x8000x8000 needs")) << result.err;
 }
 
+TEST_F(HpcgProgram, OnAGpuOthersThanTheExactSmootherAreRefused) {
+  const auto result = run("hpcg --grid 16 --seconds 0.01 --backend cuda --smoother multicolour");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(contains(result.err, "--smoother multicolour runs on the host only; got --backend cuda")) << result.err;
+}
+
 TEST_F(HpcgProgram, CudaWithoutADeviceIsThreeWithTheReason) {
   const auto result = run("hpcg --grid 16 --seconds 0.01 --backend cuda --json r.json");
   if (result.status == 0) {

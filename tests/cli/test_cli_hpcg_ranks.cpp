@@ -35,6 +35,7 @@ TEST_F(HpcgUnderMpi, RefusesWithOneSentence) {
   const std::pair<const char*, const char*> cases[] = {
       {"hpcg --grid 20", "echelon: --grid: got 20x20x20; HPCG needs sides that are multiples of 8 and at least 16\n"},
       {"hpcg --grid 16 --smoother dbsr", "echelon: --smoother dbsr is for one process; got 2\n"},
+      {"hpcg --grid 16 --backend cuda", "echelon: --backend cuda is for one process; got 2\n"},
       {"hpcg --grid 16 --seconds 0.01 --report nowhere/r.txt", "nowhere/r.txt: could not create"},
   };
   for (const auto& [line, sentence] : cases) {

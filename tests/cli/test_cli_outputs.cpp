@@ -56,7 +56,7 @@ TEST_F(Outputs, AreOpenedBeforeTheWork) {
     EXPECT_TRUE(contains(result.err, "nowhere/file: could not create")) << result.err;
   }
   EXPECT_EQ(run_within_20_seconds("check A.mtx --json nowhere/file").status, 2);
-  for (const char* line : {"selftest --json nowhere/file", "info --json nowhere/file",
+  for (const char* line : {"selftest --json nowhere/file", "hpcg --grid 16 --report nowhere/file", "info --json nowhere/file",
                            "bench trisolve --small --plot nowhere/file", "bench trsv --small --json nowhere/file"}) {
     const auto result = run(line);
     EXPECT_EQ(result.status, 2) << line;

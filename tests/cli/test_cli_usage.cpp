@@ -24,7 +24,7 @@ TEST_P(UsageTable, IsRefusedWithASentence) {
 INSTANTIATE_TEST_SUITE_P(
     Lines, UsageTable,
     testing::Values(
-        Refused{"", 2, "a command is needed: solve, check, bench, selftest, info"},
+        Refused{"", 2, "a command is needed: solve, check, bench, hpcg, selftest, info"},
         Refused{"solev", 2, "did you mean solve?"}, Refused{"hpcg", 2, "does not have 'hpcg' yet"},
         Refused{"solve --maxit 5", 2, "did you mean --max-it?"}, Refused{"solve -grid 5", 2, "did you mean --grid?"},
         Refused{"solve --zzzzzzzzz", 2, "unknown option --zzzzzzzzz"},
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"solve --problem euler --match-rows --grid 4", 2, "blocks of size 1"},
         Refused{"solve --matrix A.mtx --dt 1", 2, "--dt describes a built-in problem"},
         Refused{"solve --problem poison", 2, "did you mean poisson?"},
-        Refused{"solve --pc amg", 2, "does not have 'amg' yet; it has none, jacobi, ilu, ic"},
+        Refused{"solve --pc amg", 2, "does not have 'amg' yet; it has none, jacobi, sgs, ilu, ic"},
         Refused{"solve --trisolve randomized", 2, "does not have 'randomized' yet; it has exact"},
         Refused{"solve --sweeps 5", 2, "--sweeps needs --trisolve jacobi, neumann or auto, or --pc parilu or parilut"},
         Refused{"solve --pc parilu --sweeps 5 --factor-sweeps 4", 2, "give one of them"},
@@ -70,6 +70,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"solve --pc sgs --fill 1", 2, "--fill is a level of ilu and ic"},
         Refused{"solve --pc sgs --omega 2", 2, "--omega"},
         Refused{"solve --pc ilu --omega 1.2", 2, "--omega is for --pc sgs; got --pc ilu"},
+        Refused{"solve --blocks 0x4x4 --pc dbsr", 2, "needs fixed, auto or the sides of a block"},
+        Refused{"solve --pc ilu --blocks auto", 2, "--blocks is for --pc dbsr; got --pc ilu"},
+        Refused{"solve --pc dbsr --bsize 12", 2, "12"},
+        Refused{"solve --pc dbsr --fill 1", 2, "by exact sweeps: it has no --fill"},
+        Refused{"solve --pc dbsr --factor-precision bf16", 2, "fp64 or fp32; got --factor-precision bf16"},
+        Refused{"solve --problem euler --pc dbsr --grid 4", 2, "blocks of size 1"},
         Refused{"solve --shift -1", 2, "none, auto or a positive number"},
         Refused{"solve --pc jacobi --fill 1", 2, "--fill is for factorizations"},
         Refused{"solve --dof 3", 2, "--dof 3 is for --problem random"},
@@ -99,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
 class Usage : public Program {};
 
 TEST_F(Usage, HelpAndVersion) {
-  for (const char* line : {"--help", "solve --help", "check -h", "selftest --help", "info --help"}) {
+  for (const char* line : {"--help", "solve --help", "check -h", "selftest --help", "info --help", "hpcg --help"}) {
     const auto result = run(line);
     EXPECT_EQ(result.status, 0) << line;
     EXPECT_TRUE(contains(result.out, "Usage: echelon")) << line;

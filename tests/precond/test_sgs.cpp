@@ -2,6 +2,7 @@
 // Symmetric Gauss-Seidel and SSOR as preconditioners: by hand, against the textbook's sweeps, as a product of triangles, the
 // same on a grid and in block CSR, and what happens to a diagonal that cannot be inverted.
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <cmath>
 #include <limits>
@@ -146,6 +147,22 @@ TEST(Sgs, HasTheSameBitsForEveryThreadCount) {
     EXPECT_TRUE(same(applied(ec::sgs(B, 1.2), B.rows()), rows)) << threads;
   }
   ec::set_threads(0);
+}
+
+TEST(Sgs, EveryInstructionSetGivesTheSameBits) {
+  for (const char* name : {"box27", "diamond25"}) {
+    for (const ec::Grid grid : {ec::Grid{41, 6, 4}, ec::Grid{16, 5, 3}, ec::Grid{3, 3, 3}}) {
+      const auto A = ec::problems::random(grid, ec::stencils::named(name), 1, 5);
+      const auto want = applied(ec::sgs(A), A.rows());
+      for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+        hwy::SetSupportedTargetsForTest(target);
+        const auto M = ec::sgs(A);
+        EXPECT_EQ(M.report().kernel, "packs, b=1");
+        EXPECT_TRUE(same(applied(M, A.rows()), want)) << name << " on " << hwy::TargetName(target);
+      }
+      hwy::SetSupportedTargetsForTest(0);
+    }
+  }
 }
 
 std::int64_t iterations(const ec::MatrixRef& A, const ec::PrecondOptions& options, const std::string& solver = "cg") {

@@ -60,6 +60,7 @@ std::vector<Way> ways() {
       {"parilu", "parilu", {.factor_sweeps = 8}},
       {"parilut", "parilut", {.factor_sweeps = 8, .fill_limit = 10}},
       {"mcilu", "mcilu", {}, true},
+      {"dbsr", "dbsr", {}, true},
       {"ilu, jacobi", "ilu", {.trisolve = jacobi}},
       {"ilut, neumann", "ilut", {.drop = 0, .trisolve = neumann}},
       {"ilut, block jacobi", "ilut", {.drop = 0, .trisolve = blocks}},

@@ -42,6 +42,7 @@ const Way ways[] = {
     {"parilu", "parilu", {}},
     {"parilut", "parilut", {}},
     {"mcilu", "mcilu", {}},
+    {"dbsr", "dbsr", {}},
     {"ilu(0), scaled, jacobi", "ilu", {.trisolve = {.method = Trisolve::jacobi, .sweeps = 3}, .scale_matrix = true}},
     {"ilu(0), jacobi, no guard", "ilu", {.trisolve = {.method = Trisolve::jacobi, .sweeps = 9, .guard = false}}},
     {"ilut, neumann", "ilut", {.trisolve = {.method = Trisolve::neumann, .sweeps = 4, .scaling = FactorScaling::both}}},

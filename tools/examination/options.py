@@ -39,7 +39,7 @@ def slips() -> list[Case]:
              ["solve", "-ksp_pc_side", "up"], ["solve", "-ksp_type", "nosuch"], ["solve", "-ksp_foo", "1"], ["solve", "-pc_type"],
              ["-ksp_pc_side", "right"], ["-ksp_monitor", "false"], ["-ksp_monitor"], ["-pc_type", "ilu"], ["check"], ["check", "A.mtx", "b.mtx"],
              ["check", "--matrix", "A.mtx"], ["bench"], ["bench", "nosuch"], ["bench", "trsv", "--from", "nothere.json"], ["info", "extra"],
-             ["selftest", "--threads", "-1"], ["hpcg"], ["cavity"], ["solve", "--tune"], ["solve", "--pc", "amg"], ["solve", "--grid=8=8"],
+             ["selftest", "--threads", "-1"], ["hpcg", "--grid", "20"], ["hpcg", "--seconds", "nan"], ["cavity"], ["solve", "--tune"], ["solve", "--pc", "amg"], ["solve", "--grid=8=8"],
              ["solve", "--grid", "8", "--grid"], [""], ["solve", ""], ["solve", "\x1b[31m"], ["solve", "--\xff\xfe".encode("latin-1").decode("utf-8", "surrogateescape")],
              ["solve", "-qv"], ["solve", "-q", "-v"], ["solve", "--quiet=maybe"], ["solve", "@file"], ["solve", "--config", "x"]]
     return [usage(f"line {line!r}", line) for line in lines]
@@ -63,7 +63,7 @@ def no_file_names() -> list[Case]:
         cases.append(usage(f"{option} followed by an option", ["solve", option, "--quiet"]))
     cases.append(usage("--json swallows --matrix", ["solve", "--json", "--matrix", "A.mtx"]))
     cases += [usage(f"{' '.join(line)} with an empty name", [*line, ""]) for line in
-              (["check"], ["check", "A.mtx", "--json"], ["info", "--json"], ["selftest", "--json"], ["bench", "trsv", "--small", "--json"])]
+              (["check"], ["check", "A.mtx", "--json"], ["info", "--json"], ["selftest", "--json"], ["hpcg", "--report"], ["bench", "trsv", "--small", "--json"])]
     return cases
 
 

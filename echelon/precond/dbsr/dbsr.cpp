@@ -248,6 +248,11 @@ template <class T>
 Dbsr<T>::~Dbsr() = default;
 template <class T>
 void Dbsr<T>::apply(const Vector<T>& r, Vector<T>& z) const {
+  if (!report().ok) throw Error(ErrorCode::bad_argument, "a failed factorization was applied: " + report().message);
+  if (!r.device().is_host() || !z.device().is_host()) {
+    throw Error(ErrorCode::device,
+                fmt::format("mixing places: DBSR is on host, r on {}, z on {}", r.device().name(), z.device().name()));
+  }
   impl_->apply(r, z);
 }
 template <class T>

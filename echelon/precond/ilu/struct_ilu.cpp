@@ -31,6 +31,7 @@
 #include "echelon/schedule/grid/line_groups.hpp"
 #include "echelon/stencil/shapes.hpp"
 #include "echelon/stencil/stencil_fill.hpp"
+#include "echelon/sweep/grid/packed_factors.hpp"
 #include "echelon/sweep/grid/struct_shared_triangles.hpp"
 #include "echelon/sweep/grid/struct_sweep.hpp"
 #include "echelon/sweep/grid/struct_sweep_scratch.hpp"
@@ -94,6 +95,7 @@ class StructIlu final : public Ilu<T>::Impl {
   std::vector<T*> to_;                      // the factors' plane an entry
   T* inverse_ = nullptr;
   std::vector<TriangleEntry> lower_entries_, upper_entries_;
+  PackedFactors<T> packs_;   // of wide stencils, beside the planes
   NarrowFactors<T> narrow_;  // when they are kept narrower than T; then L and U are found here
   bool by_lines_ = false;    // fast kernels, or point by point
   LineGroups factor_groups_, lower_groups_, upper_groups_;
@@ -274,6 +276,7 @@ void StructIlu<T>::factor(const StructMatrix<T>& A) {
   if (plan_.diagonal_only) shared_ = A.share_values();
   make_room();
   narrow_.release();
+  packs_.forget();
   choose_kernels();
   place_planes(A);
   place_triangles();
@@ -284,9 +287,15 @@ void StructIlu<T>::factor(const StructMatrix<T>& A) {
                   nullptr});
   name_grid_points(grid_, dof_, this->report);
   if (this->report.ok && narrow_wanted()) store_narrow();
+  if (this->report.ok && by_lines_ && narrow_.empty() &&
+      packs_.store({grid_, lower_entries_, inverse_, plan_.diagonal_only, dof_, 0},
+                   {grid_, upper_entries_, inverse_, false, dof_, 0})) {
+    sweeps_ = packed_struct_sweep<T>();
+    this->report.kernel = "packs, " + shapes::kernel_name(dof_);
+  }
   this->report.precision = word(narrow_.empty() ? own_kind : narrow_.stored());
-  this->report.bytes =
-      factors_.bytes() + narrow_.bytes() + lower_groups_.bytes() + upper_groups_.bytes() + factor_groups_.bytes();
+  this->report.bytes = factors_.bytes() + packs_.bytes() + narrow_.bytes() + lower_groups_.bytes() + upper_groups_.bytes() +
+                       factor_groups_.bytes();
   this->report.numeric_seconds = timer.seconds();
 }
 
@@ -376,11 +385,12 @@ void StructIlu<T>::sweep(const T* r, T* x) const {
   const bool wide = narrow_.empty();
   const void* inverse = wide ? inverse_ : narrow_.plane(plan_.center);
   const bool scaled = wide && plan_.diagonal_only;
-  const StructTriangle L{grid_, lower_entries_, inverse, scaled, dof_, lower_groups_.lag(), narrow_.r_scale()};
+  const StructTriangle L{grid_, lower_entries_,      inverse,           scaled,
+                         dof_,  lower_groups_.lag(), narrow_.r_scale(), packs_.lower()};
   run_groups(lower_groups_, own.lower, [&](const LineWork& work, int thread) {
     sweeps_.lower(L, work, {r, x}, scratch(thread));
   });
-  const StructTriangle U{grid_, upper_entries_, inverse, false, dof_, upper_groups_.lag()};
+  const StructTriangle U{grid_, upper_entries_, inverse, false, dof_, upper_groups_.lag(), 1, packs_.upper()};
   run_groups(upper_groups_, own.upper, [&](const LineWork& work, int thread) {
     sweeps_.upper(U, work, {x, x}, scratch(thread));
   });
@@ -402,7 +412,8 @@ std::unique_ptr<SharedTriangles<T>> StructIlu<T>::shared_triangles(const Operato
   const auto* matrix = dynamic_cast<const StructMatrix<T>*>(&A);
   if (dof_ != 1 || !shared_ || relaxed() || !narrow_.empty() || !matrix || matrix->share_values() != shared_) return nullptr;
   const SharedTriangleArrays<T> arrays{grid_, lower_entries_, inverse_, from_[static_cast<std::size_t>(plan_.center)]};
-  return struct_shared_triangles<T>({arrays, upper_entries_, sweeps_, sweep_size_, &sweep_scratch_});
+  return struct_shared_triangles<T>(
+      {arrays, upper_entries_, sweeps_, sweep_size_, &sweep_scratch_, packs_.lower(), packs_.upper()});
 }
 
 template <class T>

@@ -36,8 +36,8 @@ void check_vectors(const char* call, std::initializer_list<NamedVector<T>> vecto
       throw_size_mismatch(fmt::format("{}: {}", call, one.name).c_str(), one.vector->size(), one.size);
     }
     if (!one.vector->device().is_host()) {
-      throw Error(ErrorCode::device, fmt::format("{}: {} is on {}, the matrix on the host", call, one.name,
-                                                 one.vector->device().name()));
+      throw Error(ErrorCode::device,
+                  fmt::format("{}: {} is on {}, the matrix on the host", call, one.name, one.vector->device().name()));
     }
     for (const auto& other : vectors) {
       if (&other == &one) break;
@@ -178,11 +178,11 @@ template <class T>
 void GaussSeidel<T>::refresh(const StructMatrix<T>& A) {
   if (A.dof() != 1 || !(A.grid() == grid()) || !std::ranges::equal(A.stencil().offsets(), impl_->stencil.offsets())) {
     const Grid &got = A.grid(), &own = grid();
-    throw Error(ErrorCode::structure,
-                fmt::format("new values for Gauss-Seidel: got the grid {}x{}x{} with {} entries and {} unknowns a point, "
-                            "expected {}x{}x{} with the same {} entries and 1",
-                            got.nx, got.ny, got.nz, A.stencil().size(), A.dof(), own.nx, own.ny, own.nz,
-                            impl_->stencil.size()));
+    throw Error(
+        ErrorCode::structure,
+        fmt::format("new values for Gauss-Seidel: got the grid {}x{}x{} with {} entries and {} unknowns a point, "
+                    "expected {}x{}x{} with the same {} entries and 1",
+                    got.nx, got.ny, got.nz, A.stencil().size(), A.dof(), own.nx, own.ny, own.nz, impl_->stencil.size()));
   }
   impl_->store(A);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact symmetric Gauss-Seidel in natural order on a stencil, one unknown a point, A = L + D + U, each triangle read once:
-//   from zero   (D+L) x_f = r,  then (D+U) x = D x_f             from a guess   (D+L) x_f = r − U x₀,  then (D+U) x = r − L x_f
-//   r − A x = r − D x_f − L x after the first: L alone.          In exact arithmetic both are the textbook's two sweeps.
+//   from zero   (D+L) x_f = r,  then (D+U) x = D x_f             from a guess   (D+L) x_f = r − U x₀,  then (D+U) x = r − L
+//   x_f r − A x = r − D x_f − L x after the first: L alone.          In exact arithmetic both are the textbook's two sweeps.
 // A is copied into two streams, [line][pack of points][entry]: L with D⁻¹, U with D; a pack has 64 bytes of points. A row's
 // sums go from the farthest entry to the nearest by fma; the neighbours of the point's own line come last, in order. The
 // bits are those of tests/reference/plain_gauss_seidel.hpp for every thread count and SIMD width.

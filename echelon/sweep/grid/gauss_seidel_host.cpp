@@ -16,108 +16,16 @@
 
 #include "echelon/base/fma.hpp"
 #include "echelon/base/lane_sums.inl"
-#include "echelon/base/simd.inl"
 #include "echelon/sweep/grid/gauss_seidel_kernels.hpp"
+#include "echelon/sweep/grid/packed_lines.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {
 namespace HWY_NAMESPACE {
 
-constexpr std::int64_t packs_ahead = 6;
-
 template <class T>
-constexpr int pack_points = PackedMatrix<T>::width;
-template <class T>
-using Points = hn::CappedTag<T, pack_points<T>>;
-
-/// a x + s and s − a x, rounded once on every machine.
-template <bool negative, class D, class V>
-HWY_INLINE V fused(D d, V a, V x, V s) {
-#if HWY_NATIVE_FMA
-  (void)d;
-  return negative ? hn::NegMulAdd(a, x, s) : hn::MulAdd(a, x, s);
-#else
-  using T = hn::TFromD<D>;
-  HWY_ALIGN T in[3][HWY_MAX_BYTES / sizeof(T)];
-  hn::Store(a, d, in[0]);
-  hn::Store(x, d, in[1]);
-  hn::Store(s, d, in[2]);
-  for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
-    in[2][lane] = fma(negative ? -in[0][lane] : in[0][lane], in[1][lane], in[2][lane]);
-  }
-  return hn::Load(d, in[2]);
-#endif
-}
-
-/// Points [i, i + lanes) of a line of nx; those outside are 0.
-template <bool edge, class D, class T>
-HWY_INLINE hn::Vec<D> load_points(D d, const T* line, std::int64_t i, std::int64_t nx) {
-  if constexpr (!edge) return hn::LoadU(d, line + i);
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  return load_lanes(d, line + i, std::clamp<std::int64_t>(-i, 0, lanes), std::clamp<std::int64_t>(nx - i, 0, lanes));
-}
-
-/// Those of [i, i + lanes) that are on the line.
-template <bool edge, class D, class V, class T>
-HWY_INLINE void store_points(D d, V value, T* line, std::int64_t i, std::int64_t nx) {
-  if constexpr (!edge) return hn::StoreU(value, d, line + i);
-  HWY_ALIGN T lane[HWY_MAX_BYTES / sizeof(T)];
-  hn::Store(value, d, lane);
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  for (std::int64_t n = 0; n < std::min(lanes, nx - i); ++n) line[i + n] = lane[n];
-}
-
-/// A triangle on one line.
-template <class T>
-struct PackedLine {
-  const T* packs;
-  std::int64_t stride;  // from pack to pack
-  const PackedOperand<T>* operand;
-  int across = 0, along = 0;  // entries inside the grid: those of other lines first
-  std::int64_t left = 0, right = 0;  // how far they reach
-  std::int64_t diagonal;             // D or D⁻¹ in a pack
-  int count() const { return across + along; }
-};
-
-struct LineAt {
-  std::int64_t j, k;
-};
-
-template <class T>
-PackedLine<T> packed_line(const PackedMatrix<T>& A, bool lower, LineAt at, const T* x, PackedOperand<T>* space) {
-  const Grid& g = A.grid;
-  const auto offsets = lower ? A.lower : A.upper;
-  const auto entries = static_cast<std::int64_t>(offsets.size());
-  PackedLine<T> line;
-  line.stride = (entries + 1) * pack_points<T>;
-  line.packs = (lower ? A.L : A.U) + (at.k * g.ny + at.j) * A.packs * line.stride;
-  line.operand = space;
-  line.diagonal = entries * pack_points<T>;
-  for (std::int64_t e = 0; e < entries; ++e) {
-    const Offset o = offsets[static_cast<std::size_t>(e)];
-    if (at.j + o.y < 0 || at.j + o.y >= g.ny || at.k + o.z < 0 || at.k + o.z >= g.nz || o.x <= -g.nx || o.x >= g.nx) continue;
-    space[line.count()] = {x + ((at.k + o.z) * g.ny + at.j + o.y) * g.nx + o.x, e * pack_points<T>, o.x};
-    ++(o.y == 0 && o.z == 0 ? line.along : line.across);
-    line.left = std::max<std::int64_t>(line.left, -o.x);
-    line.right = std::max<std::int64_t>(line.right, o.x);
-  }
-  return line;
-}
-
-/// sum ± Σ a x over operands [first, last) for lanes from point i on; `pack` is where the lanes' coefficients begin.
-template <bool edge, bool negative, class D, class T, class V>
-HWY_INLINE V gathered(D d, const PackedOperand<T>* first, const PackedOperand<T>* last, const T* pack, std::int64_t i,
-                      std::int64_t nx, V sum) {
-  for (const PackedOperand<T>* o = first; o != last; ++o) {
-    const auto x = edge ? load_points<true>(d, o->x - o->shift, i + o->shift, nx) : hn::LoadU(d, o->x + i);
-    sum = fused<negative>(d, hn::Load(d, pack + o->slot), x, sum);
-  }
-  return sum;
-}
-
-template <class T>
-HWY_INLINE void ask_for(const T* pack, std::int64_t stride) {
-  for (std::int64_t at = 0; at < stride; at += pack_points<T>) __builtin_prefetch(pack + at, 0, 2);
+PackedTriangle<T, Offset> triangle(const PackedMatrix<T>& A, bool lower) {
+  return lower ? PackedTriangle<T, Offset>{A.grid, A.lower, A.L, 1} : PackedTriangle<T, Offset>{A.grid, A.upper, A.U, 1};
 }
 
 enum class SweepKind { from_zero, from_guess, backward };
@@ -231,8 +139,8 @@ void sweep_line(const PackedMatrix<T>& A, const LineWork& work, const GaussSeide
   const LineAt at = forward ? LineAt{work.line, work.plane} : LineAt{g.ny - 1 - work.line, g.nz - 1 - work.plane};
   const std::int64_t base = (at.k * g.ny + at.j) * g.nx;
   SweptPacks<T> line;
-  line.own = packed_line(A, forward, at, v.x, space);
-  if (guess) line.other = packed_line(A, false, at, v.x, space + line.own.count());
+  line.own = packed_line(triangle(A, forward), at, v.x, space);
+  if (guess) line.other = packed_line(triangle(A, false), at, v.x, space + line.own.count());
   line.r = forward ? v.r + base : v.half + base;
   line.half = v.half + base;
   line.x = v.x + base;
@@ -265,17 +173,6 @@ void sweep_line(const PackedMatrix<T>& A, const LineWork& work, const GaussSeide
   }
 }
 
-/// body(pack, whole): all packs of a line; `whole` when entries that reach `left` and `right` stay on it.
-template <class T, class Body>
-HWY_INLINE void for_packs(const PackedMatrix<T>& A, std::int64_t left, std::int64_t right, const Body& body) {
-  constexpr int W = pack_points<T>;
-  const std::int64_t first = (left + W - 1) / W, last = std::max(first, (A.grid.nx - right) / W);
-  std::int64_t p = 0;
-  for (; p < std::min(first, A.packs); ++p) body(p, std::false_type());
-  for (; p < std::min(last, A.packs); ++p) body(p, std::true_type());
-  for (; p < A.packs; ++p) body(p, std::false_type());
-}
-
 /// r − half − L x at points [i, i + lanes).
 template <bool edge, class D, class T>
 HWY_INLINE hn::Vec<D> residual_at(D d, const PackedLine<T>& L, const T* pack, const T* r, const T* half, std::int64_t i,
@@ -288,9 +185,9 @@ HWY_INLINE hn::Vec<D> residual_at(D d, const PackedLine<T>& L, const T* pack, co
 template <class T, class Use>
 HWY_INLINE void residual_of_line(const PackedMatrix<T>& A, LineAt at, const GaussSeidelVectors<T>& v,
                                  PackedOperand<T>* space, const Use& use) {
-  const PackedLine<T> L = packed_line<T>(A, true, at, v.x, space);
+  const PackedLine<T> L = packed_line<T>(triangle(A, true), at, v.x, space);
   const std::int64_t base = (at.k * A.grid.ny + at.j) * A.grid.nx;
-  for_packs(A, L.left, L.right, [&](std::int64_t p, auto whole) {
+  for_packs<T>(A.grid.nx, L.left, L.right, [&](std::int64_t p, auto whole) {
     constexpr bool edge = !decltype(whole)::value;
     const Points<T> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -330,13 +227,13 @@ template <class T>
 void multiply_line(const PackedMatrix<T>& A, std::int64_t number, const GaussSeidelVectors<T>& v, PackedOperand<T>* space) {
   const Grid& g = A.grid;
   const LineAt at{number % g.ny, number / g.ny};
-  const PackedLine<T> L = packed_line<T>(A, true, at, v.x, space);
+  const PackedLine<T> L = packed_line<T>(triangle(A, true), at, v.x, space);
   PackedOperand<T>* const upper = space + L.count();
-  const PackedLine<T> U = packed_line<T>(A, false, at, v.x, upper);
+  const PackedLine<T> U = packed_line<T>(triangle(A, false), at, v.x, upper);
   std::reverse(upper, upper + U.count());  // columns ascending, as in every product of the library
   const T* x = v.x + number * g.nx;
   T* out = v.out + number * g.nx;
-  for_packs(A, std::max(L.left, U.left), std::max(L.right, U.right), [&](std::int64_t p, auto whole) {
+  for_packs<T>(A.grid.nx, std::max(L.left, U.left), std::max(L.right, U.right), [&](std::int64_t p, auto whole) {
     constexpr bool edge = !decltype(whole)::value;
     const Points<T> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));

@@ -74,7 +74,7 @@ class StructSharedTriangles final : public SharedTriangles<double> {
   void precondition_and_multiply(const V& v, V& z, V& w) override {
     lower_sweep(v.data(), w.data(), nothing, nothing);
     const LineGroups& groups = *s_.size.upper;
-    const StructTriangle U{grid(), s_.upper, s_.arrays.inverse, false, 1, groups.lag()};
+    const StructTriangle U{grid(), s_.upper, s_.arrays.inverse, false, 1, groups.lag(), 1, s_.upper_packs};
     auto scratch = borrow(*s_.scratch, s_.size);
     const auto sweep = [&](const LineWork& work, int thread) {
       s_.kernels.upper(U, work, {w.data(), z.data()}, memory_of(*scratch, thread));
@@ -114,7 +114,7 @@ class StructSharedTriangles final : public SharedTriangles<double> {
   template <class Before, class After>
   void lower_sweep(const double* r, double* x, const Before& before, const After& after) {
     const LineGroups& groups = *s_.size.lower;
-    const StructTriangle L{grid(), s_.arrays.lower, s_.arrays.inverse, true, 1, groups.lag()};
+    const StructTriangle L{grid(), s_.arrays.lower, s_.arrays.inverse, true, 1, groups.lag(), 1, s_.lower_packs};
     auto scratch = borrow(*s_.scratch, s_.size);
     run_groups(groups, scratch->lower, [&](const LineWork& work, int thread) {
       const Lines lines{work.plane * grid().ny + work.line, work.lines, grid().nx};
@@ -127,7 +127,7 @@ class StructSharedTriangles final : public SharedTriangles<double> {
   template <class Before>
   void upper_sweep(const double* r, double* x, const Before& before) {
     const LineGroups& groups = *s_.size.upper;
-    const StructTriangle U{grid(), s_.upper, s_.arrays.inverse, false, 1, groups.lag()};
+    const StructTriangle U{grid(), s_.upper, s_.arrays.inverse, false, 1, groups.lag(), 1, s_.upper_packs};
     auto scratch = borrow(*s_.scratch, s_.size);
     run_groups(groups, scratch->upper, [&](const LineWork& work, int thread) {
       if (work.begin == 0) before(mirrored(work));

@@ -20,7 +20,8 @@ struct StructSweeps {
   std::span<const TriangleEntry> upper;  // the farthest entry first
   StructSweepKernels<T> kernels;
   StructSweepSize size;
-  const LentScratch<StructSweepScratch>* scratch;  // the factorization's: a sweep here is one more call of it
+  const LentScratch<StructSweepScratch>* scratch;          // the factorization's: a sweep here is one more call of it
+  const T *lower_packs = nullptr, *upper_packs = nullptr;  // what `kernels` reads instead of planes, when they do
 };
 
 /// For double; null for float, which no Krylov method uses.

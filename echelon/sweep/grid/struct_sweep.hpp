@@ -33,6 +33,8 @@ struct StructTriangle {
   /// Narrow storage: U is stored divided by a power of two and D⁻¹ multiplied by it, so that both are of size 1; L's sweep
   /// then takes r times this.
   double r_scale = 1;
+  /// For packed_struct_sweep: [line][pack of 8 points][entry], U's with D⁻¹ behind its entries; L as it is multiplied with.
+  const void* packs = nullptr;
 };
 
 template <class T>
@@ -53,6 +55,22 @@ struct StructSweepKernels {
 inline constexpr int most_along = 8;
 template <class T>
 StructSweepKernels<T> scalar_struct_sweep(Stored stored);
+
+/// The same bits of `triangle.packs` instead of planes, for wide stencils: one stream of memory and not one an entry. Made
+/// for double; no kernels for float.
+template <class T>
+StructSweepKernels<T> packed_struct_sweep();
+/// From as many entries a triangle on.
+inline constexpr int wide_triangle = 8;  // with 6 (star13, diamond13) planes are as fast
+/// Fills the packs of one line of the grid (j + k ny) from the planes.
+template <class T>
+using FillPacks = void (*)(const StructTriangle& from, bool lower, std::int64_t line, T* packs);
+template <class T>
+FillPacks<T> fill_packs();
+/// Scalars of all of a triangle's packs.
+inline std::int64_t packed_scalars(const Grid& grid, std::int64_t entries, bool lower) {
+  return grid.ny * grid.nz * ((grid.nx + 7) / 8) * 8 * (entries + (lower ? 0 : 1));
+}
 
 /// b = 2 … 8, lanes over the rows of a block; null where there is none: another b, or a CPU without fused multiply-add.
 template <class T>

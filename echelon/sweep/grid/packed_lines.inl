@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lines of packed triangles, once for each SIMD target (include it inside a foreach_target file, after highway.h): where a
+// line's packs and neighbours are, and sums over its entries, lanes over points. A pack is the coefficients of 64 bytes of
+// neighbouring points, entry by entry, a cache line each. Memory is asked for six packs ahead, into L2.
+#include <hwy/highway.h>
+
+#if defined(ECHELON_SWEEP_PACKED_LINES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef ECHELON_SWEEP_PACKED_LINES_INL
+#undef ECHELON_SWEEP_PACKED_LINES_INL
+#else
+#define ECHELON_SWEEP_PACKED_LINES_INL
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "echelon/base/fma.hpp"
+#include "echelon/base/simd.inl"
+#include "echelon/sweep/grid/gauss_seidel_kernels.hpp"
+#include "echelon/sweep/grid/struct_sweep.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace echelon {
+namespace HWY_NAMESPACE {
+
+constexpr std::int64_t packs_ahead = 6;
+
+template <class T>
+constexpr int pack_points = 64 / static_cast<int>(sizeof(T));
+template <class T>
+using Points = hn::CappedTag<T, pack_points<T>>;
+
+/// a x + s and s − a x, rounded once on every machine.
+template <bool negative, class D, class V>
+HWY_INLINE V fused(D d, V a, V x, V s) {
+#if HWY_NATIVE_FMA
+  (void)d;
+  return negative ? hn::NegMulAdd(a, x, s) : hn::MulAdd(a, x, s);
+#else
+  using T = hn::TFromD<D>;
+  HWY_ALIGN T in[3][HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(a, d, in[0]);
+  hn::Store(x, d, in[1]);
+  hn::Store(s, d, in[2]);
+  for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
+    in[2][lane] = fma(negative ? -in[0][lane] : in[0][lane], in[1][lane], in[2][lane]);
+  }
+  return hn::Load(d, in[2]);
+#endif
+}
+
+/// Points [i, i + lanes) of a line of nx; those outside are 0.
+template <bool edge, class D, class T>
+HWY_INLINE hn::Vec<D> load_points(D d, const T* line, std::int64_t i, std::int64_t nx) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  if (!edge || (i >= 0 && i + lanes <= nx)) return hn::LoadU(d, line + i);
+  return load_lanes(d, line + i, std::clamp<std::int64_t>(-i, 0, lanes), std::clamp<std::int64_t>(nx - i, 0, lanes));
+}
+
+/// Those of [i, i + lanes) that are on the line.
+template <bool edge, class D, class V, class T>
+HWY_INLINE void store_points(D d, V value, T* line, std::int64_t i, std::int64_t nx) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  if (!edge || i + lanes <= nx) return hn::StoreU(value, d, line + i);
+  HWY_ALIGN T lane[HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(value, d, lane);
+  for (std::int64_t n = 0; n < std::min(lanes, nx - i); ++n) line[i + n] = lane[n];
+}
+
+/// A triangle on one line.
+template <class T>
+struct PackedLine {
+  const T* packs;
+  std::int64_t stride;  // from pack to pack
+  const PackedOperand<T>* operand;
+  int across = 0, along = 0;         // entries inside the grid: those of other lines first
+  std::int64_t left = 0, right = 0;  // how far they reach
+  std::int64_t diagonal;             // D or D⁻¹ in a pack
+  int count() const { return across + along; }
+};
+
+struct LineAt {
+  std::int64_t j, k;
+};
+
+/// Entries of a triangle in sweep order, the farthest first, and their packs; `extra` slots stand behind them.
+template <class T, class Entry>
+struct PackedTriangle {
+  Grid grid;
+  std::span<const Entry> entries;
+  const T* packs;
+  int extra;
+};
+
+inline Offset offset_of(const Offset& offset) { return offset; }
+inline Offset offset_of(const TriangleEntry& entry) { return entry.offset; }
+
+template <class T, class Entry>
+PackedLine<T> packed_line(const PackedTriangle<T, Entry>& triangle, LineAt at, const T* x, PackedOperand<T>* space) {
+  constexpr std::int64_t W = pack_points<T>;
+  const Grid& g = triangle.grid;
+  const auto entries = static_cast<std::int64_t>(triangle.entries.size());
+  PackedLine<T> line;
+  line.stride = (entries + triangle.extra) * W;
+  line.packs = triangle.packs + (at.k * g.ny + at.j) * ((g.nx + W - 1) / W) * line.stride;
+  line.operand = space;
+  line.diagonal = entries * W;
+  for (std::int64_t e = 0; e < entries; ++e) {
+    const Offset o = offset_of(triangle.entries[static_cast<std::size_t>(e)]);
+    if (at.j + o.y < 0 || at.j + o.y >= g.ny || at.k + o.z < 0 || at.k + o.z >= g.nz || o.x <= -g.nx || o.x >= g.nx)
+      continue;
+    space[line.count()] = {x + ((at.k + o.z) * g.ny + at.j + o.y) * g.nx + o.x, e * W, o.x};
+    ++(o.y == 0 && o.z == 0 ? line.along : line.across);
+    line.left = std::max<std::int64_t>(line.left, -o.x);
+    line.right = std::max<std::int64_t>(line.right, o.x);
+  }
+  return line;
+}
+
+/// sum ± Σ a x over operands [first, last) for lanes from point i on; `pack` is where the lanes' coefficients begin.
+template <bool edge, bool negative, class D, class T, class V>
+HWY_INLINE V gathered(D d, const PackedOperand<T>* first, const PackedOperand<T>* last, const T* pack, std::int64_t i,
+                      std::int64_t nx, V sum) {
+  for (const PackedOperand<T>* o = first; o != last; ++o) {
+    auto x = hn::Zero(d);
+    if (!edge || (i + o->shift >= 0 && i + o->shift + static_cast<std::int64_t>(hn::Lanes(d)) <= nx)) {
+      x = hn::LoadU(d, o->x + i);
+    } else {
+      x = load_points<true>(d, o->x - o->shift, i + o->shift, nx);
+    }
+    sum = fused<negative>(d, hn::Load(d, pack + o->slot), x, sum);
+  }
+  return sum;
+}
+
+template <class T>
+HWY_INLINE void ask_for(const T* pack, std::int64_t stride) {
+  for (std::int64_t at = 0; at < stride; at += pack_points<T>) __builtin_prefetch(pack + at, 0, 2);
+}
+
+/// body(pack, whole): all packs of a line; `whole` when entries that reach `left` and `right` stay on it.
+template <class T, class Body>
+HWY_INLINE void for_packs(std::int64_t nx, std::int64_t left, std::int64_t right, const Body& body) {
+  constexpr int W = pack_points<T>;
+  const std::int64_t first = (left + W - 1) / W, last = std::max(first, (nx - right) / W);
+  const std::int64_t end = (nx + W - 1) / W;
+  std::int64_t p = 0;
+  for (; p < std::min(first, end); ++p) body(p, std::false_type());
+  for (; p < std::min(last, end); ++p) body(p, std::true_type());
+  for (; p < end; ++p) body(p, std::false_type());
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace echelon
+HWY_AFTER_NAMESPACE();
+#endif
