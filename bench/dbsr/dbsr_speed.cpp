@@ -63,7 +63,8 @@ class CsrSweeps {
   void run(const Vector<T>& r, Vector<T>& x) const {
     const auto kernels = sweep_kernels<T>(1, false);
     const SweepView<T> L{n_, 1, start_[0].data(), distance_[0].data(), value_[0].data(), nullptr, r.data(), x.data()};
-    const SweepView<T> U{n_, 1, start_[1].data(), distance_[1].data(), value_[1].data(), inverse_.data(), x.data(), x.data()};
+    const SweepView<T> U{n_,       1,       start_[1].data(), distance_[1].data(), value_[1].data(), inverse_.data(),
+                         x.data(), x.data()};
     const auto colours = order_.colours();
 #pragma omp parallel num_threads(threads())
     {
@@ -101,7 +102,8 @@ struct Case {
 };
 
 std::shared_ptr<const BlockColouring> fixed_blocks(const Case& c, int bsize) {
-  return std::make_shared<BlockColouring>(grid_block_colouring(c.A.grid(), c.A.stencil(), {BlockChoice::fixed, {}, bsize, 1}));
+  return std::make_shared<BlockColouring>(
+      grid_block_colouring(c.A.grid(), c.A.stencil(), {BlockChoice::fixed, {}, bsize, 1}));
 }
 
 template <class T>
@@ -120,7 +122,8 @@ Json dbsr_line(const Case& c, int bsize, double csr_seconds, double csr_sum) {
   const DbsrGaussSeidel<T> gs(A, order);
   const double convert_seconds = conversion.seconds();
   const DbsrMatrix<T>& M = gs.matrix();
-  Vector<T> r(M.rows(), T(1)), b(M.positions()), x(M.positions(), T(0)), half(M.positions(), T(0)), inverse(M.positions(), T(0));
+  Vector<T> r(M.rows(), T(1)), b(M.positions()), x(M.positions(), T(0)), half(M.positions(), T(0)),
+      inverse(M.positions(), T(0));
   M.permute(r, b);
   for (std::int64_t p = 0; p < M.positions(); ++p) {
     if (b[p] != 0) inverse[p] = T(1) / M.diagonal()[static_cast<std::size_t>(p)];
@@ -140,7 +143,8 @@ Json dbsr_line(const Case& c, int bsize, double csr_seconds, double csr_sum) {
   const double vectors = static_cast<double>(M.positions() * static_cast<std::int64_t>(sizeof(T)));
   const double triangles = static_cast<double>(M.bytes()) - vectors;
   // r and x of L, x twice and D⁻¹ of U; SYMGS has D⁻¹ twice and `half` written and read.
-  const double sweep_bytes = triangles + 5 * vectors, symgs_bytes = triangles + 7 * vectors, product_bytes = triangles + 3 * vectors;
+  const double sweep_bytes = triangles + 5 * vectors, symgs_bytes = triangles + 7 * vectors,
+               product_bytes = triangles + 3 * vectors;
   return {{"bsize", bsize},
           {"precision", sizeof(T) == 8 ? "fp64" : "fp32"},
           {"numbering", order->numbering()},
@@ -169,7 +173,9 @@ void lines(const Case& c, Json& all) {
     Vector<T> r(A.rows(), T(1)), x(A.rows(), T(0));
     seconds = median_seconds(c.repeats, [&] { csr.run(r, x); });
     for (const T value : x) sum += static_cast<double>(value);
-    all.push_back({{"format", "csr, block multicolour"}, {"precision", sizeof(T) == 8 ? "fp64" : "fp32"}, {"sweeps_ms", 1e3 * seconds}});
+    all.push_back({{"format", "csr, block multicolour"},
+                   {"precision", sizeof(T) == 8 ? "fp64" : "fp32"},
+                   {"sweeps_ms", 1e3 * seconds}});
   }
   for (const int bsize : {1, 4, 8, 16, 32}) all.push_back(dbsr_line<T>(c, bsize, seconds, sum));
 }
