@@ -47,8 +47,8 @@ BlockCsr<T> drawn(const Grid& grid, const Stencil& stencil) {
     }
     start[p + 1] = static_cast<std::int64_t>(column.size());
   }
-  return BlockCsr<T>(grid.points(), grid.points(), 1, std::move(start), Array<std::int32_t>(std::span<const std::int32_t>(column)),
-                     Array<T>(std::span<const T>(values)));
+  return BlockCsr<T>(grid.points(), grid.points(), 1, std::move(start),
+                     Array<std::int32_t>(std::span<const std::int32_t>(column)), Array<T>(std::span<const T>(values)));
 }
 
 template <class T>
@@ -56,7 +56,8 @@ void print(int bsize) {
   const Grid grid{13, 11, 9};
   const Stencil stencil = stencils::box27();
   const auto A = drawn<T>(grid, stencil);
-  const auto order = std::make_shared<BlockColouring>(grid_block_colouring(grid, stencil, {BlockChoice::given, {3, 4, 2}, bsize, 1}));
+  const auto order =
+      std::make_shared<BlockColouring>(grid_block_colouring(grid, stencil, {BlockChoice::given, {3, 4, 2}, bsize, 1}));
   const DbsrGaussSeidel<T> gs(A, order);
   const std::int64_t n = order->positions();
   Vector<T> natural(A.rows()), r(n), half(n, T(0)), x(n, T(0)), y(n);

@@ -23,7 +23,8 @@ using Order = std::shared_ptr<const BlockColouring>;
 
 template <class T>
 struct Factored {
-  Factored(const BlockCsr<T>& A, Order given) : order(std::move(given)), matrix(A, order), factors(order, matrix.share_pattern()) {
+  Factored(const BlockCsr<T>& A, Order given)
+      : order(std::move(given)), matrix(A, order), factors(order, matrix.share_pattern()) {
     factors.attempt(matrix, {0, 0, false, false, 1, &log});
   }
   Order order;
@@ -151,7 +152,8 @@ TEST(DbsrIlu, AnyGraph) {
     const auto A = reference::with_random_values<double>(
         reference::random_rows(1 + 13 * seed, 0.06, static_cast<std::uint64_t>(seed)), 1, 3);
     const PatternView view{A.block_rows(), A.row_start().data(), A.column().data()};
-    ASSERT_NO_FATAL_FAILURE(check<double>(A, std::make_shared<BlockColouring>(graph_block_colouring(view, 5, 1 << (seed % 4)))));
+    ASSERT_NO_FATAL_FAILURE(
+        check<double>(A, std::make_shared<BlockColouring>(graph_block_colouring(view, 5, 1 << (seed % 4)))));
   }
 }
 

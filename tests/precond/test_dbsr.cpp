@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The preconditioner in block multicolour order: natural order outside, iterations that do not depend on bsize, the same
-// bits for every thread count and instruction set, refactor, IC for CG, bad pivots in the user's numbering, odd shapes, files
-// that are no grid, and the options as a user gives them.
+// bits for every thread count and instruction set, refactor, IC for CG, bad pivots in the user's numbering, odd shapes,
+// files that are no grid, and the options as a user gives them.
 #include "echelon/precond/dbsr/dbsr.hpp"
 
 #include <gtest/gtest.h>
@@ -131,13 +131,15 @@ TEST(Dbsr, SinglePrecisionFactorsAndMatrices) {
 }
 
 TEST(Dbsr, OddShapesAreSolved) {
-  for (const Grid grid : {Grid{1, 1, 1}, Grid{2, 1, 1}, Grid{97, 1, 1}, Grid{3, 3, 3}, Grid{1, 40, 1}, Grid{5, 1, 23}, Grid{70, 2, 1}}) {
+  for (const Grid grid :
+       {Grid{1, 1, 1}, Grid{2, 1, 1}, Grid{97, 1, 1}, Grid{3, 3, 3}, Grid{1, 40, 1}, Grid{5, 1, 23}, Grid{70, 2, 1}}) {
     const auto A = problems::poisson(grid, grid.nz > 1 ? stencils::star7() : stencils::star5());
     for (const BlockChoice choice : {BlockChoice::fixed, BlockChoice::automatic, BlockChoice::given}) {
       for (const int bsize : {0, 1, 64}) {
         const auto M = dbsr(A, {{choice, {2, 3, 1}, bsize, 2}, {}});
         Vector<double> x(A.rows(), 0.0);
-        EXPECT_TRUE(cg(A, ones<double>(A.rows()), x, M, {.rtol = 1e-8}).converged) << grid.nx << "x" << grid.ny << "x" << grid.nz;
+        EXPECT_TRUE(cg(A, ones<double>(A.rows()), x, M, {.rtol = 1e-8}).converged)
+            << grid.nx << "x" << grid.ny << "x" << grid.nz;
       }
     }
   }
@@ -165,7 +167,8 @@ TEST(Dbsr, GeneralMatricesByAlgebraicBlocks) {
 TEST(Dbsr, BadPivotsAreRepairedOrRefusedWithTheUsersRow) {
   auto A = problems::convection_diffusion({8, 8, 8}, stencils::star7());
   // Point 0 is the first eliminated: its pivot is its diagonal.
-  for (int e = 0; e < A.stencil().size(); ++e) if (e == A.stencil().center()) A.block(0, e)[0] = 0;
+  for (int e = 0; e < A.stencil().size(); ++e)
+    if (e == A.stencil().center()) A.block(0, e)[0] = 0;
   const auto repaired = dbsr(A);
   EXPECT_TRUE(repaired.report().ok);
   EXPECT_GE(repaired.report().perturbed_pivots, 1);

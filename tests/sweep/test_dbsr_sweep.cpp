@@ -172,7 +172,8 @@ TEST(DbsrSweep, LanesThatWrapFromOneRowOfBlocksToTheNext) {
   const auto order = grid_block_colouring(grid, stencils::box27(), options);
   bool wraps = false;
   for (std::int64_t row = 1; row + 1 < order.block_rows(); ++row) {
-    const auto first = order.point()[static_cast<std::size_t>(row * 4)], last = order.point()[static_cast<std::size_t>(row * 4 + 3)];
+    const auto first = order.point()[static_cast<std::size_t>(row * 4)],
+               last = order.point()[static_cast<std::size_t>(row * 4 + 3)];
     wraps = wraps || (first >= 0 && last >= 0 && first / 20 != last / 20);
   }
   EXPECT_TRUE(wraps);
@@ -184,8 +185,8 @@ TEST(DbsrSweep, LanesThatWrapFromOneRowOfBlocksToTheNext) {
 TEST(DbsrSweep, ThreePointsByHand) {
   StructMatrix<double> A({3, 1, 1}, Stencil({{-1, 0, 0}, {0, 0, 0}, {1, 0, 0}}));
   A.fill([](std::int64_t, std::int64_t, std::int64_t, int entry, std::span<double> a) { a[0] = entry == 1 ? 2 : -1; });
-  const auto order = std::make_shared<BlockColouring>(
-      grid_block_colouring(A.grid(), A.stencil(), {BlockChoice::given, {1, 1, 1}, 2, 1}));
+  const auto order =
+      std::make_shared<BlockColouring>(grid_block_colouring(A.grid(), A.stencil(), {BlockChoice::given, {1, 1, 1}, 2, 1}));
   const DbsrGaussSeidel<double> gs(A, order);
   EXPECT_EQ(gs.matrix().pattern().lower.blocks(), 2) << "to point 0, which is left of it, and to point 2";
   Vector<double> r({1, 2, 3}), b(order->positions()), half(order->positions()), x(order->positions()), z(3);

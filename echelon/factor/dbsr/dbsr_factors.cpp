@@ -41,16 +41,9 @@ void DbsrFactors<T>::attempt(const DbsrMatrix<T>& A, PivotRules rules) {
   for (auto* kept : {&narrow_lower_, &narrow_upper_, &narrow_inverse_}) *kept = Array<float>();
   scale_ = 1;
   const int bsize = order_->bsize();
-  const DbsrFactorView<T> view{A.view(),
-                               pattern_->lower.lanes.data(),
-                               pattern_->upper.lanes.data(),
-                               order_->point().data(),
-                               plan_.words(),
-                               plan_.start(),
-                               lower_.data() + bsize,
-                               upper_.data() + bsize,
-                               inverse_.data(),
-                               rules};
+  const DbsrFactorView<T> view{
+      A.view(),      pattern_->lower.lanes.data(), pattern_->upper.lanes.data(), order_->point().data(), plan_.words(),
+      plan_.start(), lower_.data() + bsize,        upper_.data() + bsize,        inverse_.data(),        rules};
   for (auto& own : workspaces_) own.norm = own.change = 0, own.bounds = {};
   const auto kernel = dbsr_factor_kernel<T>(bsize);
   const int team = std::min<int>(threads_for(plan_.operations() + pattern_->nonzeros), static_cast<int>(workspaces_.size()));
@@ -88,7 +81,8 @@ template <class T>
 std::int64_t DbsrFactors<T>::narrow() {
   if (sizeof(T) <= sizeof(float)) return 0;
   scale_ = T(1);
-  if (norm_ > 0 && std::isfinite(norm_)) scale_ = static_cast<T>(std::ldexp(1.0, std::clamp(-std::ilogb(norm_), -1000, 1000)));
+  if (norm_ > 0 && std::isfinite(norm_))
+    scale_ = static_cast<T>(std::ldexp(1.0, std::clamp(-std::ilogb(norm_), -1000, 1000)));
   std::int64_t lost = 0;
   const auto rounded = [&](const Array<T>& wide, T times) {
     Array<float> narrow(wide.size());

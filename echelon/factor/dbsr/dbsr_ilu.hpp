@@ -55,8 +55,8 @@ struct DbsrFactorView {
 /// One thread's own, gathered after the threads have met.
 template <class T>
 struct DbsrFactorWorkspace : PivotWorkspace<T> {
-  T* factors = nullptr;                  // 2 · longest_row · bsize
-  std::vector<const T*> met;             // where U of the block row begins that a factor meets, moved to its lanes
+  T* factors = nullptr;       // 2 · longest_row · bsize
+  std::vector<const T*> met;  // where U of the block row begins that a factor meets, moved to its lanes
   FactorBounds bounds;
 };
 

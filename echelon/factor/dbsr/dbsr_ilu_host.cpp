@@ -147,7 +147,8 @@ class BlockRowFactor {
   template <class D>
   HWY_INLINE hn::Vec<D> invert(D d, std::int64_t lane, const T* pivots) {
     const auto most = hn::Set(d, std::numeric_limits<T>::max()), pivot = hn::Load(d, pivots), sum = hn::Load(d, sum_);
-    const auto size = hn::Abs(pivot), bound = hn::Mul(hn::Set(d, static_cast<T>(2 * f_.rules.tolerance)), hn::Load(d, scale_));
+    const auto size = hn::Abs(pivot),
+               bound = hn::Mul(hn::Set(d, static_cast<T>(2 * f_.rules.tolerance)), hn::Load(d, scale_));
     const auto signed_size = f_.rules.positive ? pivot : size;
     const auto good = hn::And(hn::And(hn::Gt(signed_size, bound), hn::Le(size, most)), hn::Le(sum, most));
     if (HWY_LIKELY(hn::AllTrue(d, good))) {

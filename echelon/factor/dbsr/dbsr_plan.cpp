@@ -37,7 +37,8 @@ class OwnBlocks {
     add(pattern_.lower);
     columns_.push_back(row * bsize_), lanes_.push_back(~std::uint64_t{0});
     add(pattern_.upper);
-    for (std::size_t q = 0; q < columns_.size(); ++q) table_[static_cast<std::size_t>(columns_[q])] = static_cast<std::uint16_t>(q);
+    for (std::size_t q = 0; q < columns_.size(); ++q)
+      table_[static_cast<std::size_t>(columns_[q])] = static_cast<std::uint16_t>(q);
   }
   /// −1 when there is none.
   int find(std::int64_t first_column) const {

@@ -69,13 +69,14 @@ BlockColouring::BlockColouring(const ColouredBlocks& blocks, std::int64_t points
 #pragma omp parallel for schedule(static) num_threads(threads_for(points))
     for (std::int64_t g = 0; g < groups; ++g) {
       std::int64_t at = group_begin_[first_group + g] - 1, last = -1;
-      visit_group(blocks,
-                  std::span(blocks.colours[c]).subspan(static_cast<std::size_t>(g * bsize_), static_cast<std::size_t>(bsize_)),
-                  [&](std::int64_t place, int lane, std::int32_t point) {
-                    if (place != last) last = place, ++at;
-                    point_[at * bsize_ + lane] = point;
-                    position_[point] = static_cast<std::int32_t>(at * bsize_ + lane);
-                  });
+      visit_group(
+          blocks,
+          std::span(blocks.colours[c]).subspan(static_cast<std::size_t>(g * bsize_), static_cast<std::size_t>(bsize_)),
+          [&](std::int64_t place, int lane, std::int32_t point) {
+            if (place != last) last = place, ++at;
+            point_[at * bsize_ + lane] = point;
+            position_[point] = static_cast<std::int32_t>(at * bsize_ + lane);
+          });
     }
   }
   if (std::ranges::find(position_, -1) != position_.end() ||

@@ -22,7 +22,8 @@ struct GridEntries {
       : grid(A.grid()), offsets(A.stencil().offsets()), values(A.values().data()) {
     for (const Offset& o : offsets) {
       low = {std::min<std::int64_t>(low.nx, o.x), std::min<std::int64_t>(low.ny, o.y), std::min<std::int64_t>(low.nz, o.z)};
-      high = {std::max<std::int64_t>(high.nx, o.x), std::max<std::int64_t>(high.ny, o.y), std::max<std::int64_t>(high.nz, o.z)};
+      high = {std::max<std::int64_t>(high.nx, o.x), std::max<std::int64_t>(high.ny, o.y),
+              std::max<std::int64_t>(high.nz, o.z)};
       steps.push_back(grid.index(o.x, o.y, o.z));
     }
   }
@@ -86,11 +87,13 @@ template <class T>
 void check(const BlockCsr<T>& A, const BlockColouring& order) {
   if (!A.device().is_host()) throw Error(ErrorCode::device, "DBSR: the matrix is on " + A.device().name());
   if (!A.square()) {
-    throw Error(ErrorCode::not_square, fmt::format("DBSR: the matrix is {} by {}, a square one is needed", A.rows(), A.columns()));
+    throw Error(ErrorCode::not_square,
+                fmt::format("DBSR: the matrix is {} by {}, a square one is needed", A.rows(), A.columns()));
   }
   if (A.block() != 1) throw Error(ErrorCode::bad_argument, fmt::format("DBSR: blocks of size {}, 1 is needed", A.block()));
   if (A.rows() != order.points()) {
-    throw Error(ErrorCode::structure, fmt::format("DBSR: the order is of {} points, the matrix of {}", order.points(), A.rows()));
+    throw Error(ErrorCode::structure,
+                fmt::format("DBSR: the order is of {} points, the matrix of {}", order.points(), A.rows()));
   }
 }
 

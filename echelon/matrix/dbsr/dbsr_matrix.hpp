@@ -12,10 +12,10 @@
 #include <span>
 
 #include "echelon/base/array.hpp"
+#include "echelon/matrix/dbsr/block_colouring.hpp"
 #include "echelon/matrix/dbsr/dbsr_view.hpp"
 #include "echelon/matrix/grid/struct_matrix.hpp"
 #include "echelon/matrix/rows/block_csr.hpp"
-#include "echelon/matrix/dbsr/block_colouring.hpp"
 
 namespace echelon {
 

@@ -30,7 +30,8 @@ HWY_INLINE V fused(D d, V a, V x, V sum) {
   using T = hn::TFromD<D>;
   HWY_ALIGN T lanes[3][HWY_MAX_BYTES / sizeof(T)];
   hn::Store(a, d, lanes[0]), hn::Store(x, d, lanes[1]), hn::Store(sum, d, lanes[2]);
-  for (std::size_t l = 0; l < hn::Lanes(d); ++l) lanes[2][l] = fma(negate ? -lanes[0][l] : lanes[0][l], lanes[1][l], lanes[2][l]);
+  for (std::size_t l = 0; l < hn::Lanes(d); ++l)
+    lanes[2][l] = fma(negate ? -lanes[0][l] : lanes[0][l], lanes[1][l], lanes[2][l]);
   return hn::Load(d, lanes[2]);
 #endif
 }
@@ -55,8 +56,8 @@ HWY_INLINE V block_row(D d, const DbsrTriangleView& t, std::int64_t row, std::in
 
 /// The same for two registers side by side, which share the walk and read whole lines of memory.
 template <int B, bool ascending, bool negate, class S, class D, class V>
-HWY_INLINE void block_row_of_two(D d, const DbsrTriangleView& t, std::int64_t row, std::int64_t lane,
-                                 const hn::TFromD<D>* x, V& s0, V& s1) {
+HWY_INLINE void block_row_of_two(D d, const DbsrTriangleView& t, std::int64_t row, std::int64_t lane, const hn::TFromD<D>* x,
+                                 V& s0, V& s1) {
   const std::int64_t begin = t.blk_ptr[row], end = t.blk_ptr[row + 1];
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const S* values = static_cast<const S*>(t.values);

@@ -129,7 +129,8 @@ Lanes apart(Lanes blocks, int bsize) {
 
 /// Stored values a point, by whole blocks: shifted diagonals, and what vectors hold besides. Some of the groups stand for
 /// all.
-double stored_values(const Grid& lattice, const BlockCouplings& couplings, const Lanes& lanes, int bsize, std::int64_t places) {
+double stored_values(const Grid& lattice, const BlockCouplings& couplings, const Lanes& lanes, int bsize,
+                     std::int64_t places) {
   std::vector<std::int64_t> slot(static_cast<std::size_t>(lattice.points()), -1);  // group · bsize + lane over all colours
   std::int64_t groups = 0;
   for (const auto& colour : lanes) {
@@ -261,7 +262,8 @@ Grid block_shape(const Grid& grid, const Stencil& stencil, const BlockOptions& o
   }
   const Grid& s = options.shape;
   if (s.nx < 1 || s.ny < 1 || s.nz < 1) {
-    throw Error(ErrorCode::bad_argument, fmt::format("blocks: got {}x{}x{}, each side must be at least 1", s.nx, s.ny, s.nz));
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("blocks: got {}x{}x{}, each side must be at least 1", s.nx, s.ny, s.nz));
   }
   return {std::min(s.nx, grid.nx), std::min(s.ny, grid.ny), std::min(s.nz, grid.nz)};
 }

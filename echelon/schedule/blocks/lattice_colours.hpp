@@ -15,8 +15,8 @@
 namespace echelon {
 
 struct LatticeColours {
-  int modulus = 1;                            // of the sum; 1 when the sides are taken apart
-  std::array<int, 3> factor = {0, 0, 0};      // α, β, γ
+  int modulus = 1;                                 // of the sum; 1 when the sides are taken apart
+  std::array<int, 3> factor = {0, 0, 0};           // α, β, γ
   std::array<std::int64_t, 3> period = {1, 1, 1};  // a, b, c
 
   std::int64_t colours() const { return modulus > 1 ? modulus : period[0] * period[1] * period[2]; }

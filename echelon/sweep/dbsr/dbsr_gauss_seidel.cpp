@@ -48,7 +48,8 @@ void DbsrGaussSeidel<T>::invert() {
   for (std::int64_t p = 0; p < A_.positions(); ++p) {
     const auto at = static_cast<std::size_t>(p);
     inverse_[p] = point[at] < 0 ? T(0) : T(1) / diagonal[at];
-    if (point[at] >= 0 && !(std::isfinite(inverse_[p]) && std::isfinite(diagonal[at]))) bad = std::min<std::int64_t>(bad, point[at]);
+    if (point[at] >= 0 && !(std::isfinite(inverse_[p]) && std::isfinite(diagonal[at])))
+      bad = std::min<std::int64_t>(bad, point[at]);
   }
   if (bad == A_.rows()) return;
   throw Error(ErrorCode::bad_argument,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Symmetric Gauss-Seidel in block multicolour order on diagonal block rows, A = L + D + U; vectors in positions. From x = 0
-// one SYMGS reads A once: forward (D + L) x_f = r keeps w = D x_f, backward (D + U) x = w. From a guess one and a half times:
-// w = r − L x_f. The residual after a start from zero is r − w − L x. The calls are those of the exact sweeps on grids.
+// one SYMGS reads A once: forward (D + L) x_f = r keeps w = D x_f, backward (D + U) x = w. From a guess one and a half
+// times: w = r − L x_f. The residual after a start from zero is r − w − L x. The calls are those of the exact sweeps on
+// grids.
 #pragma once
 
 #include "echelon/base/array.hpp"

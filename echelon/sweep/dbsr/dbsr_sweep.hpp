@@ -11,8 +11,8 @@
 #pragma once
 
 #include "echelon/base/stored.hpp"
-#include "echelon/matrix/dbsr/dbsr_view.hpp"
 #include "echelon/matrix/dbsr/block_colouring.hpp"
+#include "echelon/matrix/dbsr/dbsr_view.hpp"
 
 namespace echelon {
 
