@@ -2,6 +2,7 @@
 // `echelon bench KIND`: every listed shape, ours beside the contenders that are there. A shape without a row of ours fails
 // the run and is named. The report is written after every case, so that a run that was ended has what it did.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "bench/program/bench_frame.hpp"
 #include "bench/program/bench_options.hpp"
 #include "bench/program/bench_trisolve.hpp"
+#include "bench/program/dbsr/order_kinds.hpp"
 #include "cli/commands.hpp"
 #include "cli/machine_info.hpp"
 #include "cli/outputs.hpp"
@@ -24,7 +26,18 @@ namespace {
 Words bench_kinds() {
   auto kinds = bench::kinds();
   for (const char* kind : {"block", "matrices", "trisolve"}) kinds.emplace_back(kind);
+  for (const auto& kind : order_kinds()) kinds.emplace_back(kind.name);
   return kinds;
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const auto& kind : order_kinds()) {
+    for (auto& name : kind.methods()) {
+      if (std::ranges::count(names, name) == 0) names.push_back(std::move(name));
+    }
+  }
+  return names;
 }
 
 void add_bench_options(const OptionList& options, BenchOptions& o) {
@@ -32,9 +45,10 @@ void add_bench_options(const OptionList& options, BenchOptions& o) {
   group.required_word(
       "kind", o.kind,
       "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC, ParIC, multicolour; trisolve: "
-      "exact and iterated triangular solves; on a GPU also "
+      "exact and iterated triangular solves; hpcg: echelon hpcg by smoother, threads and ranks; dbsr: reordered and exact "
+      "ILU(0) by format; on a GPU also "
       "block: analysis, ILU(0) and sweeps of block CSR; matrices: files solved there and on the host",
-      bench_kinds(), {"dbsr"}, "KIND");
+      bench_kinds(), {}, "KIND");
   group.word("--backend", o.backend, "host, or cuda: sweeps, set-up and solves on the first GPU beside cuSPARSE",
              {"host", "cuda"});
   group.file_that_is_there("--from", o.from, "show the table and the picture of an earlier run's JSON instead of measuring",
@@ -51,6 +65,12 @@ void add_bench_options(const OptionList& options, BenchOptions& o) {
                            "of matrices: a folder of Matrix Market files; of block: to be measured, too",
                            FileRole::input_folder);
   group.flag("--small", o.small, "the same list on tiny grids: a quick look at whether all runs");
+  group.flag("--large", o.large, "hpcg and dbsr: also 192 points a side, and 256 of ILU(0) on 7 points");
+  group.names("--methods", o.methods, "hpcg: smoothers; dbsr: strategies and formats; default all", method_names(), 64);
+  group.counts("--ranks", o.ranks, "hpcg: numbers of processes, under mpirun; default 1 and all cores", 1, 4096, "R ...", 64);
+  group.file_that_is_there("--xhpcg", o.xhpcg, "hpcg: a reference program to run beside ours, under mpirun for several ranks",
+                           FileRole::input);
+  group.real("--seconds", o.seconds, "hpcg: of timed sets, at least one set", 1e-3, 1e6, "S");
   group.names("--peers", o.peers, fmt::format("contenders to run: {}; default all", fmt::join(all_contender_names(), ", ")),
               all_contender_names(), 8);
   group.file("--contenders", o.contenders, "folder of the contenders' programs; default beside this one",
@@ -82,6 +102,21 @@ void check_combination(const BenchOptions& o, const Given& given) {
   } else if (o.kind == "block" || o.kind == "matrices") {
     refuse(fmt::format("{} needs --backend cuda", o.kind));
   }
+  const OrderKind* const orders = find_order_kind(o.kind);
+  if (orders && o.backend == "cuda") refuse(fmt::format("{} is of the host", o.kind));
+  if (o.small && o.large) refuse("--small and --large exclude each other");
+  for (const char* name : {"--large", "--methods"}) {
+    if (given(name) && !orders) refuse(fmt::format("{} is for hpcg and dbsr", name));
+  }
+  for (const char* name : {"--ranks", "--xhpcg", "--seconds"}) {
+    if (given(name) && !(orders && orders->processes)) refuse(fmt::format("{} is for hpcg", name));
+  }
+  for (const auto& name : o.methods) {
+    const auto own = orders->methods();
+    if (std::ranges::count(own, name) == 0) {
+      refuse(fmt::format("--methods: {} has no '{}', but {}", o.kind, name, fmt::join(own, ", ")));
+    }
+  }
   for (const char* name : {"--json", "--spy"}) {
     if (given(name) && !o.from.empty()) refuse(fmt::format("{} is of what is measured; --from measures nothing", name));
   }
@@ -110,6 +145,7 @@ int run_bench(const BenchOptions& options, const Arguments& arguments) {
   for (const auto& path : {options.json, options.plot, options.spy}) require_writable(path);
   if (!options.from.empty()) return show_again(options);
   if (options.backend == "cuda") return run_bench_cuda(options, arguments);
+  if (const OrderKind* const orders = find_order_kind(options.kind)) return orders->run(options, arguments);
   if (options.kind == "trisolve") return run_bench_trisolve(options, arguments);
   const auto cases = chosen_cases(bench::shapes(options.kind, options.small), options);
   // A comparison of our own methods has no contenders.

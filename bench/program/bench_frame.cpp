@@ -52,13 +52,14 @@ std::string report_text(const std::string& path) {
 
 }  // namespace
 
+void require_chosen(std::size_t left, const BenchOptions& options) {
+  if (left > 0) return;
+  throw Error(ErrorCode::bad_option,
+              fmt::format("--only {}: no case of {} has that in its name", options.only, options.kind));
+}
+
 std::vector<bench::BenchCase> chosen_cases(std::vector<bench::BenchCase> cases, const BenchOptions& options) {
-  std::erase_if(cases, [&](const bench::BenchCase& one) { return one.name().find(options.only) == std::string::npos; });
-  if (cases.empty()) {
-    throw Error(ErrorCode::bad_option,
-                fmt::format("--only {}: no case of {} has that in its name", options.only, options.kind));
-  }
-  return cases;
+  return chosen_of(std::move(cases), options);
 }
 
 BenchReport new_report(const BenchOptions& options, const std::vector<std::string>& arguments,
@@ -77,7 +78,13 @@ BenchReport new_report(const BenchOptions& options, const std::vector<std::strin
 
 int run_cases(const BenchOptions& options, BenchReport& report, const std::vector<bench::BenchCase>& cases,
               const MeasureCase& measure) {
-  for (const auto& one : cases) report.missing.push_back({one.name(), options.kind, "the run ended before it"});
+  return run_named_cases(options, report, names_of(cases),
+                         [&](std::size_t which, const Progress& progress) { return measure(cases[which], progress); });
+}
+
+int run_named_cases(const BenchOptions& options, BenchReport& report, const std::vector<std::string>& cases,
+                    const MeasureNamed& measure) {
+  for (const auto& one : cases) report.missing.push_back({one, options.kind, "the run ended before it"});
   Console console(options.quiet, takes_standard_output(options));
   std::string unwritten;
   const auto write = [&](const std::string& path, const auto& content) {
@@ -90,13 +97,12 @@ int run_cases(const BenchOptions& options, BenchReport& report, const std::vecto
   const auto write_json = [&] { write(options.json, [](const BenchReport& all) { return to_json(all); }); };
   for (std::size_t c = 0; c < cases.size(); ++c) {
     const auto progress = [&](const std::string& what) {
-      if (console.shows_progress())
-        console.progress(fmt::format("{}/{} {}: {}", c + 1, cases.size(), cases[c].name(), what));
+      if (console.shows_progress()) console.progress(fmt::format("{}/{} {}: {}", c + 1, cases.size(), cases[c], what));
     };
     const auto listed = std::find_if(report.missing.begin(), report.missing.end(),
-                                     [&](const NotCompared& one) { return one.name == cases[c].name(); });
+                                     [&](const NotCompared& one) { return one.name == cases[c]; });
     try {
-      auto result = measure(cases[c], progress);
+      auto result = measure(c, progress);
       std::move(result.rows.begin(), result.rows.end(), std::back_inserter(report.rows));
       std::move(result.not_compared.begin(), result.not_compared.end(), std::back_inserter(report.not_compared));
       report.missing.erase(listed);

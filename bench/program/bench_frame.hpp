@@ -11,8 +11,23 @@
 
 namespace echelon::cli {
 
+/// Throws Error(bad_option) that names --only when it left nothing.
+void require_chosen(std::size_t left, const BenchOptions& options);
 /// The cases whose name contains --only. Throws Error(bad_option) when there is none.
 std::vector<bench::BenchCase> chosen_cases(std::vector<bench::BenchCase> cases, const BenchOptions& options);
+/// The same for what has a name() of its own.
+template <class Case>
+std::vector<Case> chosen_of(std::vector<Case> cases, const BenchOptions& options) {
+  std::erase_if(cases, [&](const Case& one) { return one.name().find(options.only) == std::string::npos; });
+  require_chosen(cases.size(), options);
+  return cases;
+}
+template <class Case>
+std::vector<std::string> names_of(const std::vector<Case>& cases) {
+  std::vector<std::string> names;
+  for (const auto& one : cases) names.push_back(one.name());
+  return names;
+}
 
 /// All that is known before the first case.
 BenchReport new_report(const BenchOptions& options, const std::vector<std::string>& arguments, const Contenders& contenders);
@@ -22,6 +37,10 @@ using Progress = std::function<void(const std::string&)>;
 using MeasureCase = std::function<CaseResult(const bench::BenchCase& one, const Progress& progress)>;
 
 /// Runs all, writes and prints; returns the exit status.
+using MeasureNamed = std::function<CaseResult(std::size_t which, const Progress& progress)>;
+int run_named_cases(const BenchOptions& options, BenchReport& report, const std::vector<std::string>& names,
+                    const MeasureNamed& measure);
+/// The same for cases of the usual kind.
 int run_cases(const BenchOptions& options, BenchReport& report, const std::vector<bench::BenchCase>& cases,
               const MeasureCase& measure);
 

@@ -18,7 +18,11 @@ struct BenchOptions {
   std::vector<std::string> peers;  // empty: all that are known
   std::string contenders;          // folder; empty: beside the program
   double contender_limit = 600;    // seconds a contender may take for one case
-  bool small = false;
+  bool small = false, large = false;
+  std::vector<std::string> methods;  // of dbsr and hpcg; empty: all
+  std::vector<int> ranks;            // of hpcg; empty: one, and as many as there are cores
+  std::string xhpcg;                 // a reference program of HPCG
+  double seconds = 10;               // of timed sets, of hpcg
   std::string machine, commit;
   std::string from;  // an earlier run's report: shown again, nothing is measured
   std::string json, plot;

@@ -14,6 +14,7 @@
 #include "bench/program/bench_cuda_text.hpp"
 #include "bench/program/bench_methods_figure.hpp"
 #include "bench/program/bench_trisolve.hpp"
+#include "bench/program/dbsr/order_kinds.hpp"
 #include "echelon/report/table.hpp"
 
 namespace echelon::cli {
@@ -126,6 +127,7 @@ std::string bench_table(const BenchReport& report) {
   if (report.kind == "convergence") return convergence_table(report);
   if (report.backend.kind == "cuda" && report.kind == "solver") return cuda_solver_table(report);
   if (report.kind == "trisolve") return trisolve_table(report);
+  if (const OrderKind* const orders = find_order_kind(report.kind)) return orders->table(report);
   if (report.kind == "block") return block_table(report);
   if (report.kind == "matrices") return matrices_table(report);
   if (report.backend.kind == "cuda") return cuda_table(report) + "\n" + cuda_means(report);
@@ -182,6 +184,7 @@ BarPlot bench_plot(const BenchReport& report) {
 
 std::string bench_svg(const BenchReport& report) {
   if (report.kind == "trisolve") return trisolve_svg(report);
+  if (const OrderKind* const orders = find_order_kind(report.kind)) return orders->svg(report);
   if (report.kind == "convergence") return panel_svg(methods_figure(report));
   return report.backend.kind == "cuda" ? cuda_figure(report) : bar_svg(bench_plot(report));
 }

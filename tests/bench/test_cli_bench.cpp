@@ -256,7 +256,7 @@ TEST_F(Bench, WhatIsWrongIsSaid) {
   };
   for (const auto& [line, says] :
        {Refused{"bench", "kind is required"}, Refused{"bench trvs", "did you mean trsv?"},
-        Refused{"bench dbsr", "does not have 'dbsr' yet"}, Refused{"bench trsv --only star8", "no case of trsv"},
+        Refused{"bench trsv --only star8", "no case of trsv"},
         Refused{"bench trsv --threads 0", "from 1 to 4096"},
         Refused{"bench trsv --from /dev/null --json r.json", "--from measures nothing"},
         Refused{"bench trsv --contenders nowhere", "is no folder"},
