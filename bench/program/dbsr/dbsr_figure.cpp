@@ -83,7 +83,12 @@ double percent_padding(const BenchRow& row) {
 
 }  // namespace
 
-std::string dbsr_svg(const BenchReport& report) {
+std::string dbsr_svg(const BenchReport& measured) {
+  // Pieces of a run may have been put together in any order.
+  BenchReport report = measured;
+  std::ranges::stable_sort(report.rows, [](const BenchRow& a, const BenchRow& b) {
+    return a.precision == b.precision ? a.threads < b.threads : a.precision > b.precision;
+  });
   PanelPlot plot;
   plot.title = "ILU(0) reordered and in natural order: time to the same residual, formats, factorization";
   plot.subtitle = fmt::format("{}; medians over {} round{}; marked: iterations, in the last row percent of padding",

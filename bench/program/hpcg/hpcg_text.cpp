@@ -104,7 +104,7 @@ std::string hpcg_svg(const BenchReport& report) {
   PanelPlot plot;
   plot.title = "HPCG by smoother, GFLOP/s as rated";
   plot.subtitle = fmt::format("{}; marked: times the reference's rating", report.backend.name);
-  plot.group_axis = "processes × threads, grid of a process";
+  plot.group_axis = "processes × threads";
   plot.series = {"reference"};
   for (auto& name : hpcg_smoother_names()) plot.series.push_back(std::move(name));
   std::map<std::string, PanelPlot::Panel> panels;
