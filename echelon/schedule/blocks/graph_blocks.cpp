@@ -70,7 +70,7 @@ Pattern quotient(const Pattern& graph, const GrownBlocks& blocks) {
       for (auto p = graph.start[i]; p < graph.start[i + 1]; ++p) row.push_back(blocks.block[graph.column[p]]);
     }
     std::ranges::sort(row);
-    row.erase(std::ranges::unique(row).begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
     columns.insert(columns.end(), row.begin(), row.end());
     coarse.start[b + 1] = static_cast<std::int64_t>(columns.size());
   }
