@@ -16,7 +16,7 @@
 namespace echelon::cli {
 namespace {
 
-const Words later_commands = {"hpcg", "cavity", "elastic", "artery", "cfd"};
+const Words later_commands = {"cavity", "elastic", "artery", "cfd"};
 /// Options of the interface whose methods come later: recognised, never silently taken.
 const Words later_options = {"--tune", "--on-gpu-error"};
 

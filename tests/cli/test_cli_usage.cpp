@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(
     Lines, UsageTable,
     testing::Values(
         Refused{"", 2, "a command is needed: solve, check, bench, hpcg, selftest, info"},
-        Refused{"solev", 2, "did you mean solve?"}, Refused{"hpcg", 2, "does not have 'hpcg' yet"},
+        Refused{"solev", 2, "did you mean solve?"}, Refused{"cfd", 2, "does not have 'cfd' yet"},
         Refused{"solve --maxit 5", 2, "did you mean --max-it?"}, Refused{"solve -grid 5", 2, "did you mean --grid?"},
         Refused{"solve --zzzzzzzzz", 2, "unknown option --zzzzzzzzz"},
         Refused{"solve extra", 2, "unexpected argument 'extra'\n"},

@@ -25,7 +25,8 @@ struct Case {
   std::string solver = "gmres";
   KrylovOptions krylov = {};
   IluOptions ilu = {};
-  /// Planes of the factor: one where it shares A's triangles, otherwise one an entry of its stencil. In FP64 ones.
+  /// Planes of the factor: one where it shares A's triangles, otherwise one an entry of its stencil. In FP64 ones. Wide
+  /// stencils are kept twice: as planes, for the next factorization, and in packs, which the sweeps read.
   double factor_planes = 1;
   /// Vectors of the basis, in FP64 ones. CG has one direction.
   double basis = 1;
@@ -77,13 +78,13 @@ StructMatrix<double> euler() { return problems::euler({24, 24, 24}, {.step = {.c
 const Case cases[] = {
     {.name = "cg_eisenstat_star7", .matrix = poisson, .positive = true, .solver = "cg"},
     {.name = "cg_plain_star7", .matrix = poisson, .positive = true, .solver = "cg", .krylov = {.cg_form = CgForm::plain}},
-    {.name = "cg_box27", .matrix = box, .positive = true, .solver = "cg", .factor_planes = 27},
+    {.name = "cg_box27", .matrix = box, .positive = true, .solver = "cg", .factor_planes = 54},
     {.name = "gmres20_half_product", .matrix = flow, .krylov = {.restart = 20}, .basis = 20},
     {.name = "gmres20_whole_product", .matrix = flow, .krylov = {.restart = 20, .product = Product::full}, .basis = 20},
     {.name = "gmres20_left", .matrix = flow, .krylov = {.restart = 20, .side = Side::left}, .basis = 20},
     {.name = "gmres20_fp32_basis", .matrix = flow, .krylov = {.restart = 20, .basis = BasisPrecision::fp32}, .basis = 10},
     {.name = "fgmres10", .matrix = flow, .solver = "fgmres", .krylov = {.restart = 10}, .basis = 20},
-    {.name = "gmres10_box27", .matrix = box, .krylov = {.restart = 10}, .factor_planes = 27, .basis = 10},
+    {.name = "gmres10_box27", .matrix = box, .krylov = {.restart = 10}, .factor_planes = 54, .basis = 10},
     {.name = "gmres10_fp32_factors",
      .matrix = flow,
      .krylov = {.restart = 10},
