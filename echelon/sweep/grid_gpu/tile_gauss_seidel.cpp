@@ -95,8 +95,7 @@ struct TileGaussSeidel::Impl {
         conversion(A.order(), of.stencil()),
         offsets(Array<Offset>(of.stencil().offsets()).to(device)) {
     require_memory(A.order().matrix_scalars() * 8, "the triangles of Gauss-Seidel", device);
-    // Places of points outside the grid are read by the sweeps, though not used.
-    values = Array<double>(A.order().matrix_scalars(), 0.0, device);
+    values = Array<double>(A.order().matrix_scalars(), device);
     make_triangles(user);
     if (!device.is_host()) sweeps.emplace(A.order());
     correction = V(A.kept_size(), 0.0, device);
