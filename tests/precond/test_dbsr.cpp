@@ -249,7 +249,7 @@ TEST(Dbsr, OptionsAsAUserGivesThem) {
   }
   const auto A = problems::poisson({12, 12, 12}, stencils::star7());
   const auto M = make_preconditioner("dbsr", &A, {});
-  EXPECT_EQ(M->report().name, "dbsric");
+  EXPECT_EQ(M->report().name, "dbsr-ic");
   EXPECT_EQ(M->report().colours, 2);
 }
 

@@ -140,9 +140,9 @@ void Dbsr<T>::Impl::judge_symmetry(const Matrix& A, bool first) {
 
 template <class T>
 void Dbsr<T>::Impl::describe() {
-  name_levels(report, positive_, "dbsr");
+  name_levels(report, positive_, "dbsr-");
   const BlockColouring& order = matrix.order();
-  report.ordering = fmt::format("block multicolour, {} a block, bsize {}, lanes {}, {:.3f} values a nonzero", blocks.shape,
+  report.ordering = fmt::format("block multicolour ({} a block, bsize {}, lanes {}, {:.3f} values a nonzero)", blocks.shape,
                                 order.bsize(), order.numbering(), matrix.stored_a_nonzero());
   report.kernel = fmt::format("dbsr, bsize={}", order.bsize());
   report.factor_kernel = report.kernel;
