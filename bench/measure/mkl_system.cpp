@@ -21,7 +21,7 @@ void require(sparse_status_t status, const char* what) {
 std::string mkl_name() {
   MKLVersion version;
   mkl_get_version(&version);
-  return fmt::format("oneMKL {}.{}.{}", version.MajorVersion, version.MinorVersion, version.UpdateVersion);
+  return fmt::format("oneMKL {}.{}", version.MajorVersion, version.UpdateVersion);
 }
 
 ContenderLine mkl_line(const BenchCase& one, const std::string& method) {

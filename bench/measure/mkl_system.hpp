@@ -13,7 +13,7 @@
 
 namespace echelon::bench {
 
-/// "oneMKL 2026.2.0"
+/// "oneMKL 2026.2"
 std::string mkl_name();
 
 /// The line of a case that is not compared; empty `not_applicable` when it is.

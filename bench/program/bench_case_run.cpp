@@ -128,8 +128,7 @@ class CaseRun {
     }
     for (const auto& peer : peers_) {
       if (peer.trouble.empty()) continue;
-      result.not_compared.push_back(
-          {one_.name(), named(peer), peer.trouble});
+      result.not_compared.push_back({one_.name(), named(peer), peer.trouble});
     }
     return result;
   }
