@@ -21,20 +21,26 @@ std::vector<double> all(const std::vector<Sample>& samples, double Sample::*fiel
   return values;
 }
 
-/// A contender with a number of ranks: its lines, or why it has none.
+/// A contender with a number of ranks or threads: its lines, or why it has none.
 struct PeerRun {
   const Contender* contender = nullptr;
-  int ranks = 1;
+  int workers = 1;
   std::vector<bench::ContenderLine> lines;
   std::string trouble;
 };
+
+/// "petsc, 2 rank(s)", "mkl, 2 thread(s)"
+std::string named(const PeerRun& peer) {
+  const char* what = peer.contender->workers == Workers::threads ? "thread(s)" : "rank(s)";
+  return fmt::format("{}, {} {}", peer.contender->name, peer.workers, what);
+}
 
 class CaseRun {
  public:
   CaseRun(const bench::BenchCase& one, const CasePlan& plan) : one_(one), plan_(plan), ours_(one) {
     for (const auto& contender : plan.contenders) {
-      for (const int ranks : plan.threads) {
-        if (ranks == 1 || contender.takes_ranks) peers_.push_back({&contender, ranks, {}, {}});
+      for (const int count : plan.threads) {
+        if (count == 1 || contender.workers != Workers::one) peers_.push_back({&contender, count, {}, {}});
       }
     }
   }
@@ -81,9 +87,9 @@ class CaseRun {
 
   void measure(PeerRun& peer) {
     if (!peer.trouble.empty()) return;
-    plan_.progress(fmt::format("{}, {} rank(s)", peer.contender->name, peer.ranks));
+    plan_.progress(named(peer));
     try {
-      auto line = run_contender(*peer.contender, one_, peer.ranks);
+      auto line = run_contender(*peer.contender, one_, peer.workers);
       peer.trouble = line.not_applicable.empty() ? objection(line) : line.not_applicable;
       peer.lines.push_back(std::move(line));
     } catch (const Error& error) {
@@ -122,8 +128,7 @@ class CaseRun {
     }
     for (const auto& peer : peers_) {
       if (peer.trouble.empty()) continue;
-      result.not_compared.push_back(
-          {one_.name(), fmt::format("{}, {} rank(s)", peer.contender->name, peer.ranks), peer.trouble});
+      result.not_compared.push_back({one_.name(), named(peer), peer.trouble});
     }
     return result;
   }
@@ -152,7 +157,7 @@ class CaseRun {
           static_cast<double>(last.iterations) / static_cast<double>(samples_.at({0, count}).back().iterations);
     }
     for (const auto& peer : peers_) {
-      if (peer.ranks == count && peer.trouble.empty()) row.peers.push_back(peer_time(peer));
+      if (peer.workers == count && peer.trouble.empty()) row.peers.push_back(peer_time(peer));
     }
     return row;
   }
@@ -162,7 +167,7 @@ class CaseRun {
     PeerTime time;
     time.name = last.contender;
     time.method = last.method;
-    time.ranks = peer.ranks;
+    time.ranks = peer.workers;
     time.seconds = bench::median(all(peer.lines, &bench::ContenderLine::seconds));
     time.spread = bench::spread(all(peer.lines, &bench::ContenderLine::seconds));
     time.setup_seconds = bench::median(all(peer.lines, &bench::ContenderLine::setup_seconds));

@@ -45,7 +45,10 @@ std::string last_words(const ChildOutcome& outcome) {
 
 }  // namespace
 
-std::vector<std::string> contender_names() { return {"petsc", "hypre", "eigen"}; }
+std::vector<std::string> contender_names(const std::string& kind) {
+  if (kind == "solver") return {"petsc", "hypre", "eigen"};
+  return {"petsc", "hypre", "eigen", "mkl"};
+}
 
 std::vector<std::string> device_contender_names(const std::string& kind) {
   if (kind == "factor" || kind == "block") return {"csrilu02", "bsrilu02"};
@@ -56,7 +59,7 @@ std::vector<std::string> device_contender_names(const std::string& kind) {
 }
 
 std::vector<std::string> all_contender_names() {
-  auto all = contender_names();
+  auto all = contender_names("trsv");
   for (const char* kind : {"trsv", "factor", "solver", "convergence"}) {
     for (auto& name : device_contender_names(kind)) all.push_back(std::move(name));
   }
@@ -79,19 +82,25 @@ Contenders find_contenders(const std::string& kind, const std::vector<std::strin
       all.missing.push_back(name);
     } else {
       const auto path = fs::absolute(*found / program_name(kind, name));
-      all.found.push_back({name, path.string(), name != "eigen", options.contender_limit});
+      const auto workers = name == "eigen" ? Workers::one : name == "mkl" ? Workers::threads : Workers::ranks;
+      all.found.push_back({name, path.string(), workers, options.contender_limit});
     }
   }
   return all;
 }
 
-bench::ContenderLine run_contender(const Contender& contender, const bench::BenchCase& one, int ranks) {
-  std::vector<std::string> command;
-  // Contenders are single-threaded; several threads may only build the case before the clock starts.
-  std::vector<std::string> environment = {"OPENBLAS_NUM_THREADS=1", "OMP_WAIT_POLICY=passive"};
-  if (ranks > 1) {
+bench::ContenderLine run_contender(const Contender& contender, const bench::BenchCase& one, int count) {
+  std::vector<std::string> command, environment;
+  if (contender.workers == Workers::threads) {
+    // Its threads wait as it chooses.
+    environment = {fmt::format("OMP_NUM_THREADS={}", count), fmt::format("MKL_NUM_THREADS={}", count), "MKL_DYNAMIC=FALSE"};
+  } else {
+    // The others are single-threaded; several threads may only build the case before the clock starts.
+    environment = {"OPENBLAS_NUM_THREADS=1", "OMP_WAIT_POLICY=passive"};
+  }
+  if (contender.workers == Workers::ranks && count > 1) {
     if (!in_path("mpirun")) throw Error(ErrorCode::file_missing, "mpirun is not installed");
-    command = {"mpirun", "-n", std::to_string(ranks)};
+    command = {"mpirun", "-n", std::to_string(count)};
     // Open MPI's own words for: root may, cores may be fewer than ranks, the kernel places processes.
     for (const char* line : {"OMP_NUM_THREADS=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                              "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_hwloc_base_binding_policy=none"}) {

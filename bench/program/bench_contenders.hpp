@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The contenders of a benchmark: programs bench_<kind>_<name> that print one JSON line, found beside this one. One process
-// a measurement, one rank alone or several under mpirun.
+// a measurement, alone or with threads of its own, or several ranks under mpirun.
 #pragma once
 
 #include <string>
@@ -12,10 +12,13 @@
 
 namespace echelon::cli {
 
+/// How a contender takes more than one core.
+enum class Workers { one, ranks, threads };
+
 struct Contender {
   std::string name;  // "petsc"
   std::string path;
-  bool takes_ranks = false;
+  Workers workers = Workers::one;
   double seconds = 600;  // after which it is ended
 };
 
@@ -24,7 +27,7 @@ struct Contenders {
   std::vector<std::string> missing;
 };
 
-std::vector<std::string> contender_names();
+std::vector<std::string> contender_names(const std::string& kind);
 /// Programs of cuSPARSE for a kind on a GPU: a routine each.
 std::vector<std::string> device_contender_names(const std::string& kind);
 /// On the host or on a GPU, whatever the kind.
@@ -34,8 +37,8 @@ std::vector<std::string> all_contender_names();
 /// build tree, in bench/ beside that.
 Contenders find_contenders(const std::string& kind, const std::vector<std::string>& names, const BenchOptions& options);
 
-/// Throws Error with the contender's last words when it did not give a line.
-bench::ContenderLine run_contender(const Contender& contender, const bench::BenchCase& one, int ranks);
+/// On `count` ranks or threads. Throws Error with the contender's last words when it did not give a line.
+bench::ContenderLine run_contender(const Contender& contender, const bench::BenchCase& one, int count);
 
 /// What a contender on a GPU said, a line an operation, and why it said no more; empty when it ended well.
 struct SaidLines {

@@ -138,9 +138,9 @@ std::string bench_remarks(const BenchReport& report) {
   std::string text;
   if (!report.contenders_missing.empty()) {
     const bool gpu = report.backend.kind == "cuda";
-    text +=
-        fmt::format("contenders not found: {} ({})\n", fmt::join(report.contenders_missing, ", "),
-                    gpu ? "cuSPARSE's are built with nvcc and its library" : "`make bench-peers` installs and builds them");
+    text += fmt::format("contenders not found: {} ({})\n", fmt::join(report.contenders_missing, ", "),
+                        gpu ? "cuSPARSE's are built with nvcc and its library"
+                            : "`make bench-peers` installs and builds them; of oneMKL cmake's ECHELON_MKL names the folder");
   }
   // One line a contender and reason: most have the same one for many cases.
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> reasons;

@@ -27,7 +27,7 @@ struct NamedNumber {
 struct PeerTime {
   std::string name;    // "PETSc 3.18.5"
   std::string method;  // "seqaij ILU(0)"
-  int ranks = 1;
+  int ranks = 1;       // or threads, of a contender that runs with threads
   double seconds = 0, spread = 0, setup_seconds = 0;
   double analysis_seconds = 0;  // on a GPU: of the pattern, before the first call
   std::int64_t iterations = 0;
@@ -62,7 +62,7 @@ struct BenchRow {
   double setup_span_seconds = 0;  // in one go, where setup_seconds are a sum of parts that were waited for; 0: not measured
   double copy_seconds = 0, upload_seconds = 0;
   std::vector<NamedNumber> measures;  // trisolve
-  std::vector<PeerTime> peers;        // with as many ranks as we have threads
+  std::vector<PeerTime> peers;        // with as many ranks or threads as we have threads
 
   /// Bytes a second over `bandwidth`, in percent; 0 without a model.
   double percent_of(double bandwidth) const;

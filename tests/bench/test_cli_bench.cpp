@@ -110,6 +110,7 @@ TEST_P(BenchKinds, EveryListedShapeHasARowForEveryThreadCount) {
   }
   EXPECT_EQ(names.size(), bench::shapes(kind, true).size()) << "two shapes have one name";
   EXPECT_EQ(contains(result.out, "contenders not found: petsc, hypre, eigen"), kind != "convergence") << result.out;
+  EXPECT_EQ(contains(result.out, "hypre, eigen, mkl ("), kind == "trsv" || kind == "factor") << result.out;
   EXPECT_TRUE(contains(text("r.svg"), "</svg>"));
   EXPECT_TRUE(contains(text("r.svg"), kind == "convergence" ? "parilut" : bench::shapes(kind, true).front().name()));
 }
@@ -213,6 +214,22 @@ TEST_F(Bench, ContendersStandBesideTheProgram) {
   EXPECT_EQ(missing(), 0u);
 }
 
+TEST_F(Bench, AContenderWithThreadsGetsAsManyAsOurs) {
+  script("trsv", "echo $OMP_NUM_THREADS $MKL_NUM_THREADS $OMP_WAIT_POLICY >> " + file("threads") + "; cat " +
+                     file("line.json"));
+  write("line.json", answer(1, 0) + "\n");
+  std::filesystem::rename(file("peers/bench_trsv_eigen"), file("peers/bench_trsv_mkl"));
+  const auto result =
+      run("bench trsv --small --only varpoisson --threads 1 3 --peers mkl --contenders peers --json r.json",
+          "unset OMP_WAIT_POLICY;");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(text("threads"), "1 1\n3 3\n");
+  const auto report = json("r.json");
+  ASSERT_EQ(report["not_compared"].size(), 2u) << result.out;
+  EXPECT_EQ(report["not_compared"][1]["contender"], "mkl, 3 thread(s)");
+  EXPECT_TRUE(contains(report["not_compared"][1]["why"], "another answer")) << result.out;
+}
+
 TEST_F(Bench, ASolveIsJudgedByItsTrueResidual) {
   const auto folder = contender("solver", answer(1, 0, 1e-6));
   const auto result =
@@ -221,17 +238,27 @@ TEST_F(Bench, ASolveIsJudgedByItsTrueResidual) {
   EXPECT_TRUE(contains(text("r.json"), "its true residual is 1.00e-06")) << text("r.json");
 }
 
-TEST_F(Bench, EigensTrueAnswersCount) {
-  for (const char* kind : {"trsv", "factor", "solver"}) {
-    const auto result = run(fmt::format("bench {} --small --only poisson --threads 1 --peers eigen --json r.json", kind));
-    EXPECT_EQ(result.status, 0) << result.err;
-    const auto report = json("r.json");
-    if (!report["contenders"]["missing"].empty()) GTEST_SKIP() << "Eigen's contenders are not built";
-    const auto& row = report["cases"][0];
-    EXPECT_TRUE(contains(row["peer"], "Eigen")) << kind << result.out;
-    EXPECT_NEAR(row["speedup"].get<double>(), row["peer_seconds"].get<double>() / row["seconds"].get<double>(), 1e-9);
+class TrueAnswers : public Bench {
+ protected:
+  /// `name` is that of the program, `library` stands in the report; skips where the contender was not built.
+  void expect_they_count(const char* name, const char* library, std::initializer_list<const char*> kinds, int threads) {
+    for (const char* kind : kinds) {
+      const auto result =
+          run(fmt::format("bench {} --small --only poisson --threads {} --peers {} --json r.json", kind, threads, name));
+      EXPECT_EQ(result.status, 0) << result.err;
+      const auto report = json("r.json");
+      if (!report["contenders"]["missing"].empty()) GTEST_SKIP() << library << "'s contenders are not built";
+      const auto& row = report["cases"][0];
+      EXPECT_TRUE(contains(row["peer"], library)) << kind << result.out;
+      EXPECT_EQ(row["peers"][0]["ranks"], threads);
+      EXPECT_NEAR(row["speedup"].get<double>(), row["peer_seconds"].get<double>() / row["seconds"].get<double>(), 1e-9);
+    }
   }
-}
+};
+
+TEST_F(TrueAnswers, OfEigenCount) { expect_they_count("eigen", "Eigen", {"trsv", "factor", "solver"}, 1); }
+
+TEST_F(TrueAnswers, OfOneMklCountOnTwoThreads) { expect_they_count("mkl", "oneMKL", {"trsv", "factor"}, 2); }
 
 TEST_F(Bench, AnEarlierReportIsShownAgain) {
   std::filesystem::create_directories(file("none"));

@@ -47,21 +47,17 @@ struct PackSums {
   alignas(64) T factor[2 * pack_points<T>];
 };
 
-/// `along` is known to the compiler where it is 0, 1 or 2 and the neighbours are the nearest: the last values then stay in
-/// registers.
+/// `along` is known to the compiler where it is 0, 1 or 2 and the neighbours are the nearest: `last` then are the values
+/// before the pack (packed_lines.inl).
 template <SweepKind kind, bool edge, class T, class Count>
-HWY_INLINE void recur(const SweptPacks<T>& line, const T* pack, std::int64_t i0, Count along, const PackSums<T>& in) {
+HWY_INLINE void recur(const SweptPacks<T>& line, const T* pack, std::int64_t i0, Count along, T* last,
+                      const PackSums<T>& in) {
   constexpr bool forward = kind != SweepKind::backward;
   constexpr int W = pack_points<T>;
   T* x = line.x + i0;
   const std::int64_t here = edge ? line.nx - i0 : W;  // lanes on the line
   if constexpr (!std::is_same_v<Count, int>) {
-    constexpr int count = Count::value, direction = forward ? -1 : 1;
-    T last[count + 1];  // the farthest first
-    for (int a = 0; a < count; ++a) {
-      const std::int64_t lane = (forward ? 0 : W - 1) + direction * (count - a);
-      last[a] = !edge || (i0 + lane >= 0 && lane < here) ? x[lane] : T(0);
-    }
+    constexpr int count = Count::value;
     for (int n = 0; n < W; ++n) {
       const int lane = forward ? n : W - 1 - n;
       T value = in.start[lane], sum = forward ? in.sum[lane] : T(0);
@@ -94,7 +90,7 @@ HWY_INLINE void recur(const SweptPacks<T>& line, const T* pack, std::int64_t i0,
 }
 
 template <SweepKind kind, bool edge, class T, class Count>
-HWY_INLINE void sweep_pack(const SweptPacks<T>& line, std::int64_t p, Count along) {
+HWY_INLINE void sweep_pack(const SweptPacks<T>& line, std::int64_t p, Count along, T* last) {
   constexpr bool forward = kind != SweepKind::backward, guess = kind == SweepKind::from_guess;
   constexpr int W = pack_points<T>;
   const Points<T> d;
@@ -128,7 +124,7 @@ HWY_INLINE void sweep_pack(const SweptPacks<T>& line, std::int64_t p, Count alon
       }
     }
   }
-  recur<kind, edge>(line, pack, p * W, along, sums);
+  recur<kind, edge>(line, pack, p * W, along, last, sums);
 }
 
 template <SweepKind kind, class T>
@@ -154,9 +150,11 @@ void sweep_line(const PackedMatrix<T>& A, const LineWork& work, const GaussSeide
   const auto run = [&](auto along) {
     std::int64_t n = work.begin;
     const auto pack = [&] { return forward ? n : A.packs - 1 - n; };
-    for (; n < std::min(first, work.end); ++n) sweep_pack<kind, true>(line, pack(), along);
-    for (; n < std::min(last, work.end); ++n) sweep_pack<kind, false>(line, pack(), along);
-    for (; n < work.end; ++n) sweep_pack<kind, true>(line, pack(), along);
+    T values[most_kept];
+    values_before_pack<forward>(line.x, pack(), g.nx, along, values);
+    for (; n < std::min(first, work.end); ++n) sweep_pack<kind, true>(line, pack(), along, values);
+    for (; n < std::min(last, work.end); ++n) sweep_pack<kind, false>(line, pack(), along, values);
+    for (; n < work.end; ++n) sweep_pack<kind, true>(line, pack(), along, values);
   };
   const int along = line.own.along;
   const auto nearest = [&](int a) {

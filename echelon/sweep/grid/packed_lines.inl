@@ -135,6 +135,21 @@ HWY_INLINE V gathered(D d, const PackedOperand<T>* first, const PackedOperand<T>
   return sum;
 }
 
+constexpr int most_kept = 2;
+/// The values before pack p along the line, the farthest first, as the entries are; 0 outside. They stay in registers from
+/// pack to pack: to read back what was just stored would cost a cycle a point. None where `along` is no constant.
+template <bool forward, class T, class Count>
+HWY_INLINE void values_before_pack(const T* x, std::int64_t p, std::int64_t nx, Count, T* last) {
+  if constexpr (!std::is_same_v<Count, int>) {
+    constexpr int count = Count::value, W = pack_points<T>;
+    static_assert(count <= most_kept);
+    for (int a = 0; a < count; ++a) {
+      const std::int64_t i = p * W + (forward ? a - count : W - 1 + count - a);
+      last[a] = i >= 0 && i < nx ? x[i] : T(0);
+    }
+  }
+}
+
 template <class T>
 HWY_INLINE void ask_for(const T* pack, std::int64_t stride) {
   for (std::int64_t at = 0; at < stride; at += pack_points<T>) __builtin_prefetch(pack + at, 0, 2);

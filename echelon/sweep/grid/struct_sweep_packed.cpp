@@ -29,23 +29,18 @@ struct FactorLine {
   std::int64_t nx;
 };
 
-/// As in gauss_seidel_host.cpp, without D⁻¹ in L.
+/// As in gauss_seidel_host.cpp, without D⁻¹ in L. `last` are the values before the pack (packed_lines.inl).
 template <bool lower, bool edge, class Count>
-HWY_INLINE void substitute_pack(const FactorLine& line, const double* pack, std::int64_t i0, Count along,
+HWY_INLINE void substitute_pack(const FactorLine& line, const double* pack, std::int64_t i0, Count along, double* last,
                                 const double* sum) {
   double* x = line.x + i0;
   const std::int64_t here = edge ? line.nx - i0 : W;
   const PackedOperand<double>* own = line.packs.operand + line.packs.across;
   const double* inverse = pack + line.packs.diagonal;
   if constexpr (!std::is_same_v<Count, int>) {
-    constexpr int count = Count::value, direction = lower ? -1 : 1;
-    double last[count + 1];  // the farthest first
+    constexpr int count = Count::value;
     const double* factor[count + 1];
-    for (int a = 0; a < count; ++a) {
-      const std::int64_t lane = (lower ? 0 : W - 1) + direction * (count - a);
-      last[a] = !edge || (i0 + lane >= 0 && lane < here) ? x[lane] : 0;
-      factor[a] = pack + own[a].slot;
-    }
+    for (int a = 0; a < count; ++a) factor[a] = pack + own[a].slot;
     for (int n = 0; n < W; ++n) {
       const int lane = lower ? n : W - 1 - n;
       double value = sum[lane];
@@ -71,7 +66,7 @@ HWY_INLINE void substitute_pack(const FactorLine& line, const double* pack, std:
 }
 
 template <bool lower, bool edge, class Count>
-HWY_INLINE void factor_pack(const FactorLine& line, std::int64_t p, Count along) {
+HWY_INLINE void factor_pack(const FactorLine& line, std::int64_t p, Count along, double* last) {
   const Points<double> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const double* pack = line.packs.packs + p * line.packs.stride;
@@ -83,7 +78,7 @@ HWY_INLINE void factor_pack(const FactorLine& line, std::int64_t p, Count along)
                                         load_points<edge>(d, line.r, i, line.nx));
     hn::Store(s, d, sum + v);
   }
-  substitute_pack<lower, edge>(line, pack, p * W, along, sum);
+  substitute_pack<lower, edge>(line, pack, p * W, along, last, sum);
 }
 
 template <bool lower>
@@ -101,9 +96,11 @@ void sweep_factor_line(const StructTriangle& t, const LineWork& work, const Swee
   const auto run = [&](auto along) {
     std::int64_t n = work.begin;
     const auto pack = [&] { return lower ? n : packs - 1 - n; };
-    for (; n < std::min(first, work.end); ++n) factor_pack<lower, true>(line, pack(), along);
-    for (; n < std::min(last, work.end); ++n) factor_pack<lower, false>(line, pack(), along);
-    for (; n < work.end; ++n) factor_pack<lower, true>(line, pack(), along);
+    double values[most_kept];
+    values_before_pack<lower>(line.x, pack(), g.nx, along, values);
+    for (; n < std::min(first, work.end); ++n) factor_pack<lower, true>(line, pack(), along, values);
+    for (; n < std::min(last, work.end); ++n) factor_pack<lower, false>(line, pack(), along, values);
+    for (; n < work.end; ++n) factor_pack<lower, true>(line, pack(), along, values);
   };
   const int along = line.packs.along;
   const auto nearest = [&](int a) {

@@ -36,16 +36,24 @@ struct SweptLine {
   T r_scale;  // used where coefficients are narrow
 };
 
-/// The recurrence along the line over eight points, in sweep direction. `entries` is known to the compiler where it is
-/// 1 or 2 and the neighbours are the nearest: the last values then stay in registers.
+/// The values before a step along the line, the farthest first, as the entries are. They stay in registers from step to
+/// step: to read back what was just stored would cost a cycle a point. `entries` is known to the compiler where it is 1 or 2
+/// and the neighbours are the nearest; else there are none.
 template <bool lower, class S, class T, class Count>
-HWY_INLINE void recur(const SweptLine<S, T>& line, std::int64_t i0, Count entries, const T* sum, const T* coefficient,
-                      const T* inverse) {
+HWY_INLINE void begin_values(const SweptLine<S, T>& line, std::int64_t i0, Count, T* last) {
+  if constexpr (!std::is_same_v<Count, int>) {
+    constexpr int count = Count::value;
+    for (int a = 0; a < count; ++a) last[a] = line.x[i0 + (lower ? a - count : step_width - 1 + count - a)];
+  }
+}
+
+/// The recurrence along the line over eight points, in sweep direction.
+template <bool lower, class S, class T, class Count>
+HWY_INLINE void recur(const SweptLine<S, T>& line, std::int64_t i0, Count entries, T* last, const T* sum,
+                      const T* coefficient, const T* inverse) {
   T* x = line.x + i0;
   if constexpr (!std::is_same_v<Count, int>) {
-    constexpr int count = Count::value, direction = lower ? -1 : 1;
-    T last[count];  // the farthest first, as the entries are
-    for (int a = 0; a < count; ++a) last[a] = x[(lower ? 0 : step_width - 1) + direction * (count - a)];
+    constexpr int count = Count::value;
     for (int n = 0; n < step_width; ++n) {
       const int lane = lower ? n : step_width - 1 - n;
       T value = sum[lane];
@@ -69,7 +77,7 @@ HWY_INLINE void recur(const SweptLine<S, T>& line, std::int64_t i0, Count entrie
 
 /// Points [i0, i0 + 8) of a line, which lie with all their neighbours inside it.
 template <bool lower, bool scaled, class S, class T, class Count>
-HWY_INLINE void inner_step(const SweptLine<S, T>& line, std::int64_t i0, Count entries) {
+HWY_INLINE void inner_step(const SweptLine<S, T>& line, std::int64_t i0, Count entries, T* last) {
   const hn::CappedTag<T, step_width> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   constexpr std::int64_t soon = lower ? ahead : -ahead;
@@ -96,7 +104,7 @@ HWY_INLINE void inner_step(const SweptLine<S, T>& line, std::int64_t i0, Count e
     for (int a = 0; a < entries; ++a) hn::Store(coefficients(line.along[a]), d, coefficient + a * step_width + v);
   }
   if constexpr (lower) __builtin_prefetch(line.x + i0 + soon, 1);
-  recur<lower>(line, i0, entries, sum, coefficient, inverse);
+  recur<lower>(line, i0, entries, last, sum, coefficient, inverse);
 }
 
 /// The points of [i0, i0 + 8) that lie on the line, one by one.
@@ -151,7 +159,11 @@ HWY_INLINE void run_line(const SweptLine<S, T>& line, const LineWork& work, std:
   std::int64_t n = work.begin;
   for (; n < std::min(first, work.end); ++n) outer_step<lower, scaled>(line, start(n), nx);
   const auto inner = [&](auto entries) {
-    for (; n < std::min(last, work.end); ++n) inner_step<lower, scaled>(line, start(n), entries);
+    const std::int64_t end = std::min(last, work.end);
+    if (n >= end) return;
+    T values[2];
+    begin_values<lower>(line, start(n), entries, values);
+    for (; n < end; ++n) inner_step<lower, scaled>(line, start(n), entries, values);
   };
   const auto nearest = [&](int a) { return line.along[a].shift == (lower ? a - line.along_count : line.along_count - a); };
   if (line.along_count == 1 && nearest(0)) {
