@@ -190,6 +190,8 @@ TEST(Dbsr, MissingDiagonalsCountAsZero) {
   const auto M = dbsr(A);
   EXPECT_EQ(M.report().missing_diagonals, 3);
   EXPECT_GE(M.report().bad_pivots.size(), 1u);
+  ASSERT_FALSE(M.report().remarks.empty());
+  EXPECT_EQ(M.report().remarks.front(), "3 diagonal entries were missing and inserted as zero");
 }
 
 TEST(Dbsr, SeveralThreadsMayApplyAtOnce) {
