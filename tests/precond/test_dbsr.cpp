@@ -71,7 +71,7 @@ TEST(DbsrFull, IterationsByOrder) {
     const auto iterations = [&](const Preconditioner<double>& M) {
       Vector<double> x(A.rows(), 0.0);
       const auto result = cg(A, b, x, M, {.rtol = 1e-8});
-      EXPECT_TRUE(result.converged) << name;
+      EXPECT_TRUE(result.converged);
       return static_cast<int>(result.iterations);
     };
     const std::vector<int> got{iterations(ic(A)), iterations(dbsr(A, {{BlockChoice::fixed, {}, 8, 1}, {}})),
