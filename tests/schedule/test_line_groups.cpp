@@ -30,7 +30,7 @@ Drawn draw() {
   }
   for (const auto& [x, y, z] : chosen) d.earlier.push_back({x, y, z});
   d.grid = {*rc::gen::inRange(1, 40), *rc::gen::inRange(1, 14), *rc::gen::inRange(1, 10)};
-  d.shape = {*rc::gen::inRange(1, 6), *rc::gen::element(1, 4, 8)};
+  d.shape = {*rc::gen::inRange(1, 6), *rc::gen::element(1, 4, 8), *rc::gen::inRange(0, 4)};
   d.threads = *rc::gen::inRange(1, 6);
   return d;
 }
