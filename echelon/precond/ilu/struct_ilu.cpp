@@ -147,8 +147,7 @@ void StructIlu<T>::choose_kernels() {
   if (options_.schedule != SweepSchedule::sequential) {
     if (dof_ == 1 && few_along) {
       factor_kernel_ = scalar_struct_factor<T>(plan_.diagonal_only);
-      const int triangle = std::max(plan_.center, entries() - plan_.center - 1);
-      sweeps_ = scalar_struct_sweep<T>(stored, narrow_wanted() && triangle <= narrow_triangle ? 2 : 1);
+      sweeps_ = scalar_struct_sweep<T>(stored, narrow_wanted() && entries() <= 2 * narrow_triangle + 1 ? 2 : 1);
       by_lines_ = true;
     } else if (const auto sweeps = block_struct_sweep<T>(dof_, stored); sweeps.lower) {
       factor_kernel_ = block_struct_factor<T>(dof_);

@@ -56,7 +56,8 @@ struct StructSweepKernels {
 inline constexpr int most_along = 8;
 template <class T>
 StructSweepKernels<T> scalar_struct_sweep(Stored stored, int lines);
-/// Up to as many entries a triangle, narrow coefficients go in pairs of lines; wider ones read enough to hide the recurrence.
+/// Up to as many entries a triangle, narrow coefficients go in pairs of lines; wide stencils read enough to hide the
+/// recurrence.
 inline constexpr int narrow_triangle = 4;
 
 /// The same bits of `triangle.packs` instead of planes, for wide stencils: one stream of memory and not one an entry. Made

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sweeps of scalar stencils, a line at a time, so that every coefficient plane is one stream of memory. A step of eight
-// points: first the entries of other lines, lanes over points, then the recurrence along the line, point by point, which
-// runs while the loads of the next steps are under way. Bytes a point: 8 an entry, 8 for D⁻¹ in U (and in L when it is
-// scaled), 16 for r and x. Reads are safe: entries whose line lies outside the grid are dropped before a line begins, and
-// points near the ends of a line are done one by one.
+// Sweeps of scalar stencils, a line at a time, so that every coefficient plane is one stream of memory; narrow coefficients
+// of narrow stencils in pairs of lines. A step of 8 points: first the entries of other lines, lanes over points, then the
+// recurrence along the line, point by point, while the loads of the next steps are under way. Bytes a point: 8 an entry, 8
+// for D⁻¹ in U (and in L when it is scaled), 16 for r and x. Reads are safe: entries whose line lies outside the grid are
+// dropped before a line begins, and points near the ends of a line are done one by one.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "echelon/sweep/grid/struct_sweep_scalar.cpp"
 #include <hwy/foreach_target.h>
