@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads shared by the SIMD kernels, once for each target (include it inside a foreach_target file, after highway.h).
+// Loads and multiply-add for the SIMD kernels, once for each target (include it inside a foreach_target file, after
+// highway.h).
 // Coefficients may be stored more narrowly than the arithmetic: FP32, BF16 or FP16 under FP64; widening is exact.
 #include <hwy/highway.h>
 
@@ -12,6 +13,8 @@
 
 #include <cstddef>
 #include <cstdint>
+
+#include "echelon/base/fma.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace echelon {
@@ -46,6 +49,25 @@ HWY_INLINE hn::Vec<D> load_lanes(D d, const S* p, std::int64_t from, std::int64_
     for (std::int64_t lane = from; lane < to; ++lane) lanes[lane] = p[lane];
     return load_as(d, lanes);
   }
+}
+
+/// s + a x, or s − a x, rounded once on every machine.
+template <bool negative, class D, class V>
+HWY_INLINE V fused(D d, V a, V x, V s) {
+#if HWY_NATIVE_FMA
+  (void)d;
+  return negative ? hn::NegMulAdd(a, x, s) : hn::MulAdd(a, x, s);
+#else
+  using T = hn::TFromD<D>;
+  HWY_ALIGN T in[3][HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(a, d, in[0]);
+  hn::Store(x, d, in[1]);
+  hn::Store(s, d, in[2]);
+  for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
+    in[2][lane] = fma(negative ? -in[0][lane] : in[0][lane], in[1][lane], in[2][lane]);
+  }
+  return hn::Load(d, in[2]);
+#endif
 }
 
 }  // namespace HWY_NAMESPACE

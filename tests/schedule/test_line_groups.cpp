@@ -32,7 +32,7 @@ Drawn draw() {
   // Many lines in few planes go in batches.
   const bool flat = *rc::gen::element(false, true);
   d.grid = {*rc::gen::inRange(1, 40), *rc::gen::inRange(1, flat ? 120 : 14), *rc::gen::inRange(1, flat ? 3 : 10)};
-  d.shape = {*rc::gen::inRange(1, 6), *rc::gen::element(1, 4, 8)};
+  d.shape = {*rc::gen::inRange(1, 6), *rc::gen::element(1, 4, 8), *rc::gen::inRange(0, 4)};
   d.threads = *rc::gen::inRange(1, 6);
   return d;
 }

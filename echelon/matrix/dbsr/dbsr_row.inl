@@ -19,23 +19,6 @@ HWY_BEFORE_NAMESPACE();
 namespace echelon {
 namespace HWY_NAMESPACE {
 
-/// sum + a·x, or sum − a·x, rounded once.
-template <bool negate, class D, class V>
-HWY_INLINE V fused(D d, V a, V x, V sum) {
-#if HWY_NATIVE_FMA
-  (void)d;
-  if constexpr (negate) return hn::NegMulAdd(a, x, sum);
-  return hn::MulAdd(a, x, sum);
-#else
-  using T = hn::TFromD<D>;
-  HWY_ALIGN T lanes[3][HWY_MAX_BYTES / sizeof(T)];
-  hn::Store(a, d, lanes[0]), hn::Store(x, d, lanes[1]), hn::Store(sum, d, lanes[2]);
-  for (std::size_t l = 0; l < hn::Lanes(d); ++l)
-    lanes[2][l] = fma(negate ? -lanes[0][l] : lanes[0][l], lanes[1][l], lanes[2][l]);
-  return hn::Load(d, lanes[2]);
-#endif
-}
-
 /// s ± row `row` of the triangle times x, for the lanes that x and the triangle's values begin with: of a block row of B
 /// lanes a register after the other, each walking the row's indices, which then are in the first-level cache.
 template <int B, bool ascending, bool negate, class S, class D, class V>

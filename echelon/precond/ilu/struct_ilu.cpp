@@ -147,7 +147,7 @@ void StructIlu<T>::choose_kernels() {
   if (options_.schedule != SweepSchedule::sequential) {
     if (dof_ == 1 && few_along) {
       factor_kernel_ = scalar_struct_factor<T>(plan_.diagonal_only);
-      sweeps_ = scalar_struct_sweep<T>(stored);
+      sweeps_ = scalar_struct_sweep<T>(stored, narrow_wanted() && entries() <= 2 * narrow_triangle + 1 ? 2 : 1);
       by_lines_ = true;
     } else if (const auto sweeps = block_struct_sweep<T>(dof_, stored); sweeps.lower) {
       factor_kernel_ = block_struct_factor<T>(dof_);
@@ -410,7 +410,7 @@ void StructIlu<T>::apply(const Vector<T>& r, Vector<T>& z) const {
 template <class T>
 std::unique_ptr<SharedTriangles<T>> StructIlu<T>::shared_triangles(const Operator<T>& A) const {
   const auto* matrix = dynamic_cast<const StructMatrix<T>*>(&A);
-  if (dof_ != 1 || !shared_ || relaxed() || !narrow_.empty() || !matrix || matrix->share_values() != shared_) return nullptr;
+  if (dof_ != 1 || !shared_ || relaxed() || narrow_wanted() || !matrix || matrix->share_values() != shared_) return nullptr;
   const SharedTriangleArrays<T> arrays{grid_, lower_entries_, inverse_, from_[static_cast<std::size_t>(plan_.center)]};
   return struct_shared_triangles<T>(
       {arrays, upper_entries_, sweeps_, sweep_size_, &sweep_scratch_, packs_.lower(), packs_.upper()});

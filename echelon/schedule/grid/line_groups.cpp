@@ -13,7 +13,7 @@ std::int64_t steps_ahead(int x, int width) { return x > 0 ? ceil_div(x, width) :
 
 /// A line of the same group must be so many steps behind that what it needs was done in an earlier step.
 int least_lag(std::span<const Offset> earlier, const LineGroups::Shape& shape) {
-  std::int64_t lag = 0;
+  std::int64_t lag = shape.least_lag;
   for (const Offset& o : earlier) {
     if (o.z == 0 && o.y < 0 && -o.y < shape.lines) {
       lag = std::max(lag, ceil_div(steps_ahead(o.x, shape.width) + 1, -o.y));

@@ -32,8 +32,9 @@ struct LineWork {
 class LineGroups {
  public:
   struct Shape {
-    int lines = 1;  // of a group
-    int width = 8;  // points of a step
+    int lines = 1;      // of a group
+    int width = 8;      // points of a step
+    int least_lag = 0;  // a line of a group is so many steps behind the one before it, or more where it must
   };
   /// Progress of another thread's group that must be seen first: plane + z, and `ahead` more steps than the own ones.
   struct Wait {

@@ -32,25 +32,6 @@ constexpr int pack_points = 64 / static_cast<int>(sizeof(T));
 template <class T>
 using Points = hn::CappedTag<T, pack_points<T>>;
 
-/// a x + s and s − a x, rounded once on every machine.
-template <bool negative, class D, class V>
-HWY_INLINE V fused(D d, V a, V x, V s) {
-#if HWY_NATIVE_FMA
-  (void)d;
-  return negative ? hn::NegMulAdd(a, x, s) : hn::MulAdd(a, x, s);
-#else
-  using T = hn::TFromD<D>;
-  HWY_ALIGN T in[3][HWY_MAX_BYTES / sizeof(T)];
-  hn::Store(a, d, in[0]);
-  hn::Store(x, d, in[1]);
-  hn::Store(s, d, in[2]);
-  for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
-    in[2][lane] = fma(negative ? -in[0][lane] : in[0][lane], in[1][lane], in[2][lane]);
-  }
-  return hn::Load(d, in[2]);
-#endif
-}
-
 /// Points [i, i + lanes) of a line of nx; those outside are 0.
 template <bool edge, class D, class T>
 HWY_INLINE hn::Vec<D> load_points(D d, const T* line, std::int64_t i, std::int64_t nx) {

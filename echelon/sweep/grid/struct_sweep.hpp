@@ -51,10 +51,14 @@ struct StructSweepKernels {
   LineGroups::Shape shape;  // the groups these kernels take
 };
 
-/// b = 1, lanes over points; at most `most_along` entries may lie on the point's own line.
+/// b = 1, lanes over points; at most `most_along` entries may lie on the point's own line. `lines` of a group: 1 or 2. Two
+/// recurrences are in flight in a pair whose coefficients are narrower than the vectors; any others are right, but slower.
 inline constexpr int most_along = 8;
 template <class T>
-StructSweepKernels<T> scalar_struct_sweep(Stored stored);
+StructSweepKernels<T> scalar_struct_sweep(Stored stored, int lines);
+/// Up to as many entries a triangle, narrow coefficients go in pairs of lines; wide stencils read enough to hide the
+/// recurrence.
+inline constexpr int narrow_triangle = 4;
 
 /// The same bits of `triangle.packs` instead of planes, for wide stencils: one stream of memory and not one an entry. Made
 /// for double; no kernels for float.

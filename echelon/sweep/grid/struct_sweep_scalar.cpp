@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sweeps of scalar stencils, a line at a time, so that every coefficient plane is one stream of memory. A step of eight
-// points: first the entries of other lines, lanes over points, then the recurrence along the line, point by point, which
-// runs while the loads of the next steps are under way. Bytes a point: 8 an entry, 8 for D⁻¹ in U (and in L when it is
-// scaled), 16 for r and x. Reads are safe: entries whose line lies outside the grid are dropped before a line begins, and
-// points near the ends of a line are done one by one.
+// Sweeps of scalar stencils, a line at a time, so that every coefficient plane is one stream of memory; narrow coefficients
+// of narrow stencils in pairs of lines. A step of 8 points: first the entries of other lines, lanes over points, then the
+// recurrence along the line, point by point, while the loads of the next steps are under way. Bytes a point: 8 an entry, 8
+// for D⁻¹ in U (and in L when it is scaled), 16 for r and x. Reads are safe: entries whose line lies outside the grid are
+// dropped before a line begins, and points near the ends of a line are done one by one.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "echelon/sweep/grid/struct_sweep_scalar.cpp"
 #include <hwy/foreach_target.h>
@@ -23,6 +23,7 @@ namespace HWY_NAMESPACE {
 constexpr int step_width = 8;
 /// How far ahead memory is asked for: beyond what the processor's own prefetcher does at the start of a page.
 constexpr std::int64_t ahead = 160;
+constexpr int most_together = 2;  // lines of a group
 
 template <class S, class T>
 struct SweptLine {
@@ -75,6 +76,31 @@ HWY_INLINE void recur(const SweptLine<S, T>& line, std::int64_t i0, Count entrie
   }
 }
 
+/// What vectors of a step are made of, lanes over points from i on; memory is asked for `soon` points further.
+template <class S, bool scaled, class D>
+HWY_INLINE hn::Vec<D> coefficients(D d, const LineEntry& e, std::int64_t i, std::int64_t soon) {
+  const auto* values = static_cast<const S*>(e.values) + i;
+  __builtin_prefetch(values + soon);
+  const auto a = load_as(d, values);
+  if constexpr (scaled) return hn::Mul(a, load_as(d, static_cast<const S*>(e.inverse) + i));
+  return a;
+}
+
+/// r less the entries of other lines.
+template <bool lower, bool scaled, class D, class S, class T>
+HWY_INLINE hn::Vec<D> across_sum(D d, const SweptLine<S, T>& line, std::int64_t i, std::int64_t soon) {
+  __builtin_prefetch(line.r + i + soon);
+  auto s = hn::LoadU(d, line.r + i);
+  if constexpr (lower && SweptLine<S, T>::narrow) s = hn::Mul(s, hn::Set(d, line.r_scale));
+  for (int e = 0; e < line.across_count; ++e) {
+    const LineEntry& entry = line.across[e];
+    s = fused<true>(d, coefficients<S, scaled>(d, entry, i, soon), hn::LoadU(d, static_cast<const T*>(entry.x) + i), s);
+  }
+  if constexpr (!lower || scaled) __builtin_prefetch(line.inverse + i + soon);
+  if constexpr (lower) __builtin_prefetch(line.x + i + soon, 1);
+  return s;
+}
+
 /// Points [i0, i0 + 8) of a line, which lie with all their neighbours inside it.
 template <bool lower, bool scaled, class S, class T, class Count>
 HWY_INLINE void inner_step(const SweptLine<S, T>& line, std::int64_t i0, Count entries, T* last) {
@@ -83,27 +109,12 @@ HWY_INLINE void inner_step(const SweptLine<S, T>& line, std::int64_t i0, Count e
   constexpr std::int64_t soon = lower ? ahead : -ahead;
   HWY_ALIGN T sum[step_width], coefficient[most_along * step_width], inverse[step_width];
   for (std::int64_t v = 0; v < step_width; v += lanes) {
-    const std::int64_t i = i0 + v;
-    const auto coefficients = [&](const LineEntry& e) {
-      const auto* values = static_cast<const S*>(e.values) + i;
-      __builtin_prefetch(values + soon);
-      const auto a = load_as(d, values);
-      if constexpr (scaled) return hn::Mul(a, load_as(d, static_cast<const S*>(e.inverse) + i));
-      return a;
-    };
-    __builtin_prefetch(line.r + i + soon);
-    auto s = hn::LoadU(d, line.r + i);
-    if constexpr (lower && SweptLine<S, T>::narrow) s = hn::Mul(s, hn::Set(d, line.r_scale));
-    for (int e = 0; e < line.across_count; ++e) {
-      const LineEntry& entry = line.across[e];
-      s = hn::NegMulAdd(coefficients(entry), hn::LoadU(d, static_cast<const T*>(entry.x) + i), s);
+    hn::Store(across_sum<lower, scaled>(d, line, i0 + v, soon), d, sum + v);
+    if constexpr (!lower) hn::Store(load_as(d, line.inverse + i0 + v), d, inverse + v);
+    for (int a = 0; a < entries; ++a) {
+      hn::Store(coefficients<S, scaled>(d, line.along[a], i0 + v, soon), d, coefficient + a * step_width + v);
     }
-    if constexpr (!lower || scaled) __builtin_prefetch(line.inverse + i + soon);
-    if constexpr (!lower) hn::Store(load_as(d, line.inverse + i), d, inverse + v);
-    hn::Store(s, d, sum + v);
-    for (int a = 0; a < entries; ++a) hn::Store(coefficients(line.along[a]), d, coefficient + a * step_width + v);
   }
-  if constexpr (lower) __builtin_prefetch(line.x + i0 + soon, 1);
   recur<lower>(line, i0, entries, last, sum, coefficient, inverse);
 }
 
@@ -151,33 +162,125 @@ SweptLine<S, T> begin_line(const StructTriangle& t, const SweepVectors<T>& v, st
   return line;
 }
 
-/// Steps [begin, end) of a line, of which those in [first, last) have all their neighbours.
-template <bool lower, bool scaled, class S, class T>
-HWY_INLINE void run_line(const SweptLine<S, T>& line, const LineWork& work, std::int64_t first, std::int64_t last,
-                         std::int64_t nx) {
-  const auto start = [&](std::int64_t n) { return lower ? n * step_width : nx - (n + 1) * step_width; };
-  std::int64_t n = work.begin;
-  for (; n < std::min(first, work.end); ++n) outer_step<lower, scaled>(line, start(n), nx);
-  const auto inner = [&](auto entries) {
-    const std::int64_t end = std::min(last, work.end);
-    if (n >= end) return;
-    T values[2];
-    begin_values<lower>(line, start(n), entries, values);
-    for (; n < end; ++n) inner_step<lower, scaled>(line, start(n), entries, values);
-  };
-  const auto nearest = [&](int a) { return line.along[a].shift == (lower ? a - line.along_count : line.along_count - a); };
-  if (line.along_count == 1 && nearest(0)) {
-    inner(std::integral_constant<int, 1>());
-  } else if (line.along_count == 2 && nearest(0) && nearest(1)) {
-    inner(std::integral_constant<int, 2>());
-  } else {
-    inner(line.along_count);
+/// Which steps of a line have all their neighbours: [first, last) of [0, steps).
+struct LineSteps {
+  std::int64_t first, last, steps, nx;
+  /// The first point of a step, in memory.
+  template <bool lower>
+  std::int64_t start(std::int64_t n) const {
+    return lower ? n * step_width : nx - (n + 1) * step_width;
   }
-  for (; n < work.end; ++n) outer_step<lower, scaled>(line, start(n), nx);
+};
+
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+/// Two lines side by side, the second `lag` steps behind: the recurrences of both in the two lanes of one vector, so that
+/// one point of each takes the time of one. For coefficients narrower than the vectors, where memory would let one line go
+/// faster than its recurrence. Memory is asked for in the order in which it lies, a line and more ahead, as if the lines
+/// came one after the other.
+template <bool lower, bool scaled, class S, class T>
+struct LinePair {
+  using Two = hn::FixedTag<T, 2>;
+  const SweptLine<S, T>* lines;
+  const LineSteps& steps;
+  std::int64_t lag;
+
+  /// To the point whose turn it would be, from the one of line l at step n.
+  std::int64_t soon(int l, std::int64_t n) const {
+    const std::int64_t then = (2 * n + l) * step_width + steps.nx + ahead - l * steps.nx;
+    return (lower ? then : steps.nx - step_width - then) - steps.start<lower>(n - l * lag);
+  }
+
+  /// Steps [n, end) of the group, all with all their neighbours on both lines.
+  void run(std::int64_t n, std::int64_t end) const {
+    const Two two;
+    const auto before = [&](int l) { return lines[l].x[steps.start<lower>(n - l * lag) + (lower ? -1 : step_width)]; };
+    HWY_ALIGN T first[2] = {before(0), before(1)};
+    auto last = hn::Load(two, first);
+    for (; n < end; ++n) last = step(n, last);
+  }
+
+  HWY_INLINE hn::Vec<Two> step(std::int64_t n, hn::Vec<Two> last) const {
+    const Two two;
+    const hn::CappedTag<T, step_width> d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const std::int64_t i[2] = {steps.start<lower>(n), steps.start<lower>(n - lag)};
+    const std::int64_t far[2] = {soon(0, n), soon(1, n)};
+    HWY_ALIGN T sum[2 * step_width], coefficient[2 * step_width], inverse[2 * step_width];
+    for (std::int64_t v = 0; v < step_width; v += lanes) {
+      const auto in_turn = [&](const auto& of, T* to) { hn::StoreInterleaved2(of(0), of(1), d, to + 2 * v); };
+      in_turn([&](int l) { return across_sum<lower, scaled>(d, lines[l], i[l] + v, far[l]); }, sum);
+      in_turn([&](int l) { return coefficients<S, scaled>(d, lines[l].along[0], i[l] + v, far[l]); }, coefficient);
+      if constexpr (!lower) in_turn([&](int l) { return load_as(d, lines[l].inverse + i[l] + v); }, inverse);
+    }
+    hn::Vec<Two> value[step_width];
+    for (int m = 0; m < step_width; ++m) {
+      const int lane = lower ? m : step_width - 1 - m;
+      last = fused<true>(two, hn::Load(two, coefficient + 2 * lane), last, hn::Load(two, sum + 2 * lane));
+      if constexpr (!lower) last = hn::Mul(last, hn::Load(two, inverse + 2 * lane));
+      value[lane] = last;
+    }
+    for (int lane = 0; lane < step_width; lane += store_width) store(value + lane, i[0] + lane, i[1] + lane);
+    return last;
+  }
+
+  /// As many values at once as vectors hold: the next line reads whole vectors, and would wait for parts.
+  static constexpr int store_width = std::min<int>(step_width, HWY_LANES(T));
+  HWY_INLINE void store(const hn::Vec<Two>* value, std::int64_t first, std::int64_t second) const {
+    const hn::FixedTag<T, store_width> d;
+    const auto front = side_by_side<store_width>(value), back = side_by_side<store_width>(value + store_width / 2);
+    hn::StoreU(hn::ConcatEven(d, back, front), d, lines[0].x + first);
+    hn::StoreU(hn::ConcatOdd(d, back, front), d, lines[1].x + second);
+  }
+  template <int lanes>
+  static HWY_INLINE auto side_by_side(const hn::Vec<Two>* value) {
+    if constexpr (lanes == 2) {
+      return value[0];
+    } else {
+      return hn::Combine(hn::FixedTag<T, lanes>(), side_by_side<lanes / 2>(value + lanes / 4),
+                         side_by_side<lanes / 2>(value));
+    }
+  }
+};
+#endif
+
+/// Steps [begin, end) of a group: that of line l is `lag` l steps behind.
+template <bool lower, bool scaled, class S, class T, class Count>
+HWY_INLINE void run_group(const SweptLine<S, T>* lines, const LineWork& work, std::int64_t lag, const LineSteps& steps,
+                          Count entries) {
+  const auto one_line = [&](const SweptLine<S, T>& line, std::int64_t n, std::int64_t end) {
+    for (; n < std::min(steps.first, end); ++n) outer_step<lower, scaled>(line, steps.start<lower>(n), steps.nx);
+    const std::int64_t inner_end = std::min(steps.last, end);
+    if (n < inner_end) {
+      T values[2];
+      begin_values<lower>(line, steps.start<lower>(n), entries, values);
+      for (; n < inner_end; ++n) inner_step<lower, scaled>(line, steps.start<lower>(n), entries, values);
+    }
+    for (; n < end; ++n) outer_step<lower, scaled>(line, steps.start<lower>(n), steps.nx);
+  };
+  if (work.lines == 1) return one_line(lines[0], work.begin, std::min(work.end, steps.steps));
+  const auto step_by_step = [&](std::int64_t n, std::int64_t end) {
+    for (; n < end; ++n) {
+      for (int l = 0; l < work.lines; ++l) {
+        const std::int64_t own = n - l * lag;
+        if (own >= 0 && own < steps.steps) one_line(lines[l], own, own + 1);
+      }
+    }
+  };
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+  if constexpr (std::is_same_v<Count, std::integral_constant<int, 1>> && SweptLine<S, T>::narrow) {
+    // Steps in which both lines have all their neighbours.
+    const std::int64_t begin = std::clamp(steps.first + lag, work.begin, work.end);
+    const std::int64_t end = std::clamp(steps.last, begin, work.end);
+    step_by_step(work.begin, begin);
+    if (begin < end) LinePair<lower, scaled, S, T>{lines, steps, lag}.run(begin, end);
+    return step_by_step(end, work.end);
+  }
+#endif
+  step_by_step(work.begin, work.end);
 }
 
 template <bool lower, bool scaled, class S, class T>
-void sweep_line(const StructTriangle& t, const LineWork& work, const SweepVectors<T>& v, void* scratch) {
+void sweep_lines(const StructTriangle& t, const LineWork& work, const SweepVectors<T>& v, void* scratch) {
   const Grid& g = t.grid;
   std::int64_t before = 0, after = 0;  // how far entries reach, in sweep direction
   for (const TriangleEntry& e : t.entries) {
@@ -185,17 +288,32 @@ void sweep_line(const StructTriangle& t, const LineWork& work, const SweepVector
     after = std::max<std::int64_t>(after, lower ? e.offset.x : -e.offset.x);
   }
   const std::int64_t first = (before + step_width - 1) / step_width;
-  const std::int64_t last = std::max<std::int64_t>(first, (g.nx - after) / step_width);
-  const std::int64_t j = lower ? work.line : g.ny - 1 - work.line, k = lower ? work.plane : g.nz - 1 - work.plane;
-  run_line<lower, scaled>(begin_line<scaled, S, T>(t, v, j, k, static_cast<LineEntry*>(scratch)), work, first, last, g.nx);
+  const LineSteps steps{first, std::max<std::int64_t>(first, (g.nx - after) / step_width),
+                        (g.nx + step_width - 1) / step_width, g.nx};
+  SweptLine<S, T> lines[most_together];
+  auto* space = static_cast<LineEntry*>(scratch);
+  for (int l = 0; l < work.lines; ++l, space += t.entries.size()) {
+    const std::int64_t line = work.line + l;
+    const std::int64_t j = lower ? line : g.ny - 1 - line, k = lower ? work.plane : g.nz - 1 - work.plane;
+    lines[l] = begin_line<scaled, S, T>(t, v, j, k, space);
+  }
+  const SweptLine<S, T>& line = lines[0];  // all have the same entries along them
+  const auto nearest = [&](int a) { return line.along[a].shift == (lower ? a - line.along_count : line.along_count - a); };
+  if (line.along_count == 1 && nearest(0)) {
+    run_group<lower, scaled>(lines, work, t.lag, steps, std::integral_constant<int, 1>());
+  } else if (line.along_count == 2 && nearest(0) && nearest(1)) {
+    run_group<lower, scaled>(lines, work, t.lag, steps, std::integral_constant<int, 2>());
+  } else {
+    run_group<lower, scaled>(lines, work, t.lag, steps, line.along_count);
+  }
 }
 
 template <class S, class T>
 StructSweepKernels<T> stored_as() {
   const auto lower = [](const StructTriangle& t, const LineWork& work, const SweepVectors<T>& v, void* scratch) {
-    t.scaled ? sweep_line<true, true, S, T>(t, work, v, scratch) : sweep_line<true, false, S, T>(t, work, v, scratch);
+    t.scaled ? sweep_lines<true, true, S, T>(t, work, v, scratch) : sweep_lines<true, false, S, T>(t, work, v, scratch);
   };
-  return {lower, &sweep_line<false, false, S, T>, {1, step_width}};
+  return {lower, &sweep_lines<false, false, S, T>, {1, step_width}};
 }
 
 StructSweepKernels<double> scalar_sweep_double(Stored stored) {
@@ -226,13 +344,25 @@ namespace echelon {
 HWY_EXPORT(scalar_sweep_double);
 HWY_EXPORT(scalar_sweep_float);
 
+namespace {
+/// A step of both lines then does not wait for what the step before it has just stored.
+constexpr int pair_lag = 2;
+
+template <class T>
+StructSweepKernels<T> grouped(StructSweepKernels<T> kernels, int lines) {
+  kernels.shape.lines = lines;
+  kernels.shape.least_lag = lines > 1 ? pair_lag : 0;
+  return kernels;
+}
+}  // namespace
+
 template <>
-StructSweepKernels<double> scalar_struct_sweep<double>(Stored stored) {
-  return HWY_DYNAMIC_DISPATCH(scalar_sweep_double)(stored);
+StructSweepKernels<double> scalar_struct_sweep<double>(Stored stored, int lines) {
+  return grouped(HWY_DYNAMIC_DISPATCH(scalar_sweep_double)(stored), lines);
 }
 template <>
-StructSweepKernels<float> scalar_struct_sweep<float>(Stored stored) {
-  return HWY_DYNAMIC_DISPATCH(scalar_sweep_float)(stored);
+StructSweepKernels<float> scalar_struct_sweep<float>(Stored stored, int lines) {
+  return grouped(HWY_DYNAMIC_DISPATCH(scalar_sweep_float)(stored), lines);
 }
 
 }  // namespace echelon
