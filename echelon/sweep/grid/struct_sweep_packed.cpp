@@ -94,10 +94,9 @@ void sweep_factor_line(const StructTriangle& t, const LineWork& work, const Swee
   const PackedTriangle<double, TriangleEntry> packed{g, t.entries, static_cast<const double*>(t.packs), lower ? 0 : 1};
   const FactorLine line{packed_line(packed, at, v.x, static_cast<PackedOperand<double>*>(scratch)), v.r + base, v.x + base,
                         g.nx};
-  for_swept_packs<lower>(line.packs, work, g.nx, line.packs.left, line.packs.right,
-                         [&](std::int64_t pack, auto edge, auto along) {
-                           factor_pack<lower, decltype(edge)::value>(line, pack, along);
-                         });
+  for_swept_packs<lower>(
+      line.packs, work, g.nx, line.packs.left, line.packs.right,
+      [&](std::int64_t pack, auto edge, auto along) { factor_pack<lower, decltype(edge)::value>(line, pack, along); });
 }
 
 void fill_line(const StructTriangle& from, bool lower, std::int64_t number, double* to) {
