@@ -50,7 +50,7 @@ class ColouredSmoother final : public Smoother {
     bytes.coarse_residual += static_cast<double>(injection_->bytes()) + static_cast<double>(injection_->size()) * number;
     return bytes;
   }
-  std::int64_t bytes() const override { 
+  std::int64_t bytes() const override {
     return sweeps_.bytes() + half_.bytes() + sweeps_.matrix().order().bytes() + (injection_ ? injection_->bytes() : 0);
   }
   std::int64_t length() const override { return half_.size(); }

@@ -66,9 +66,10 @@ TEST_F(HpcgUnderMpi, RefusesAFlatGridOfProcesses) {
 /// As at a terminal: the launcher gets the signal, ends its ranks, and says 1 whatever they say.
 TEST_F(HpcgUnderMpi, CtrlCEndsTheRanksWith130) {
   // The shell stays, and keeps the rank's status.
-  const auto rank = fmt::format("-n 2 sh -c 'trap \"\" TERM; {} {}; echo $? > status.$OMPI_COMM_WORLD_RANK'",
-                                ECHELON_PROGRAM, long_run);
-  const auto result = launch(rank, "env OMPI_MCA_odls_base_sigkill_timeout=3 timeout --foreground --preserve-status -k 30 -s INT 6");
+  const auto rank =
+      fmt::format("-n 2 sh -c 'trap \"\" TERM; {} {}; echo $? > status.$OMPI_COMM_WORLD_RANK'", ECHELON_PROGRAM, long_run);
+  const auto result =
+      launch(rank, "env OMPI_MCA_odls_base_sigkill_timeout=3 timeout --foreground --preserve-status -k 30 -s INT 6");
   EXPECT_EQ(result.status, 1) << result.err;
   // When the first has ended, the launcher kills what is left, that shell too.
   const std::string statuses = text("status.0") + text("status.1");

@@ -116,7 +116,8 @@ TEST_F(Orders, RowsWithoutNeighboursAreOneColour) {
 TEST_F(Orders, OneRowThatHasThemAll) {
   for (const int n : {5000, 300'000}) {
     std::string text = "%%MatrixMarket matrix coordinate real general\n";
-    text += std::to_string(n) + " " + std::to_string(n) + " " + std::to_string(3 * n - 2) + "\n1 1 " + std::to_string(n) + "\n";
+    text +=
+        std::to_string(n) + " " + std::to_string(n) + " " + std::to_string(3 * n - 2) + "\n1 1 " + std::to_string(n) + "\n";
     for (int i = 2; i <= n; ++i) {
       const auto row = std::to_string(i);
       text += row + " " + row + " 4\n1 " + row + " -1\n" + row + " 1 -1\n";
@@ -127,7 +128,8 @@ TEST_F(Orders, OneRowThatHasThemAll) {
     } else {
       const auto long_row = run("solve --matrix A.mtx --pc dbsr", "ulimit -t 20;");
       EXPECT_EQ(long_row.status, 2) << long_row.err;
-      EXPECT_TRUE(contains(long_row.err, "the block row of row 1 has 300000 blocks, at most 32767 can be factored")) << long_row.err;
+      EXPECT_TRUE(contains(long_row.err, "the block row of row 1 has 300000 blocks, at most 32767 can be factored"))
+          << long_row.err;
     }
   }
 }
@@ -147,8 +149,8 @@ TEST_F(Orders, OptionsOutOfRangeAreRefused) {
     for (const std::string bad : {"0", "3", "128", "-1", "x", "1e1", "8.0"}) {
       refused(system + " --pc dbsr --bsize " + bad, 2, "--bsize: got '" + bad + "'");
     }
-    for (const std::string bad : {"0x1x1", "4x4x4x4", "4x", "x4", "huge", "1e3x2x2", "4,4,4", "99999999999999999999x1x1",
-                                  "1000001x1x1"}) {
+    for (const std::string bad :
+         {"0x1x1", "4x4x4x4", "4x", "x4", "huge", "1e3x2x2", "4,4,4", "99999999999999999999x1x1", "1000001x1x1"}) {
       refused(system + " --pc dbsr --blocks " + bad, 2,
               "--blocks: got '" + bad + "', needs fixed, auto or the sides of a block: 8x8, 4x4x4");
     }

@@ -230,8 +230,8 @@ TEST(DbsrSweep, EvenPointsAreBlockRowsOfTheirOwn) {
   const Grid grid{32, 24, 16};
   const auto A = drawn_matrix<double>(grid, stencils::box27(), 11);
   for (const int bsize : {1, 8}) {
-    const auto order = std::make_shared<BlockColouring>(
-        grid_block_colouring(grid, stencils::box27(), {BlockChoice::fixed, {}, bsize, 1}));
+    const auto order =
+        std::make_shared<BlockColouring>(grid_block_colouring(grid, stencils::box27(), {BlockChoice::fixed, {}, bsize, 1}));
     const DbsrGaussSeidel<double> gs(A, order);
     std::vector<std::int32_t> fine;
     for (std::int64_t p = 0; p < grid.points(); ++p) {

@@ -108,8 +108,8 @@ void require_short_rows(const BlockColouring& order, const DbsrPattern& pattern)
   for (std::int64_t row = 0; row < order.block_rows(); ++row) {
     const std::int64_t blocks = lower[row + 1] - lower[row] + 1 + upper[row + 1] - upper[row];
     if (blocks <= static_cast<std::int64_t>(most_blocks)) continue;
-    const auto points = order.point().subspan(static_cast<std::size_t>(row * order.bsize()),
-                                              static_cast<std::size_t>(order.bsize()));
+    const auto points =
+        order.point().subspan(static_cast<std::size_t>(row * order.bsize()), static_cast<std::size_t>(order.bsize()));
     const auto first = std::ranges::find_if(points, [](std::int32_t p) { return p >= 0; });
     throw Error(ErrorCode::bad_argument,
                 fmt::format("ILU(0) in DBSR: the block row of row {} has {} blocks, at most {} can be factored",

@@ -316,7 +316,8 @@ void DbsrMatrix<T>::build(const Matrix& A) {
   parts.clear();
   pattern_ = pattern;
   const std::int64_t numbers = (pattern->lower.blocks() + pattern->upper.blocks() + 4) * bsize() + order_->positions();
-  require_memory(numbers * static_cast<std::int64_t>(sizeof(T)), fmt::format("a matrix in diagonal block rows of {}", bsize()));
+  require_memory(numbers * static_cast<std::int64_t>(sizeof(T)),
+                 fmt::format("a matrix in diagonal block rows of {}", bsize()));
   lower_ = Array<T>((pattern->lower.blocks() + 2) * bsize());
   upper_ = Array<T>((pattern->upper.blocks() + 2) * bsize());
   diagonal_ = Array<T>(order_->positions());

@@ -20,8 +20,9 @@ namespace echelon {
 namespace HWY_NAMESPACE {
 
 /// s ± row `row` of the triangle times x, for the lanes that x and the triangle's values begin with: of a block row of B
-/// lanes a register after the other, each walking the row's indices, which then are in the first-level cache.
-template <int B, bool ascending, bool negate, class S, class D, class V>
+/// lanes a register after the other, each walking the row's indices, which then are in the first-level cache. `onwards`: the
+/// next rows are the ones behind it in memory, whichever way its entries are walked.
+template <int B, bool ascending, bool negate, class S, bool onwards = ascending, class D, class V>
 HWY_INLINE V block_row(D d, const DbsrTriangleView& t, std::int64_t row, std::int64_t lane, const hn::TFromD<D>* x, V s) {
   const std::int64_t begin = t.blk_ptr[row], end = t.blk_ptr[row + 1];
   const S* values = static_cast<const S*>(t.values);
@@ -30,7 +31,7 @@ HWY_INLINE V block_row(D d, const DbsrTriangleView& t, std::int64_t row, std::in
     const std::int64_t at = std::int64_t{t.blk_ind[e]} * B + (B > 1 ? t.blk_offset[e] : 0);
     const S* a = values + e * B + lane;
     if constexpr (B * sizeof(S) >= 32) {
-      __builtin_prefetch(reinterpret_cast<const char*>(a) + (ascending ? dbsr_ahead : -dbsr_ahead), 0, 2);
+      __builtin_prefetch(reinterpret_cast<const char*>(a) + (onwards ? dbsr_ahead : -dbsr_ahead), 0, 2);
     }
     s = fused<negate>(d, load_as(d, a), hn::LoadU(d, x + at + lane), s);
   }
@@ -38,7 +39,7 @@ HWY_INLINE V block_row(D d, const DbsrTriangleView& t, std::int64_t row, std::in
 }
 
 /// The same for two registers side by side, which share the walk and read whole lines of memory.
-template <int B, bool ascending, bool negate, class S, class D, class V>
+template <int B, bool ascending, bool negate, class S, bool onwards = ascending, class D, class V>
 HWY_INLINE void block_row_of_two(D d, const DbsrTriangleView& t, std::int64_t row, std::int64_t lane, const hn::TFromD<D>* x,
                                  V& s0, V& s1) {
   const std::int64_t begin = t.blk_ptr[row], end = t.blk_ptr[row + 1];
@@ -48,7 +49,7 @@ HWY_INLINE void block_row_of_two(D d, const DbsrTriangleView& t, std::int64_t ro
     const std::int64_t e = ascending ? n : begin + end - 1 - n;
     const std::int64_t at = std::int64_t{t.blk_ind[e]} * B + (B > 1 ? t.blk_offset[e] : 0) + lane;
     const S* a = values + e * B + lane;
-    const char* soon = reinterpret_cast<const char*>(a) + (ascending ? dbsr_ahead : -dbsr_ahead);
+    const char* soon = reinterpret_cast<const char*>(a) + (onwards ? dbsr_ahead : -dbsr_ahead);
     __builtin_prefetch(soon, 0, 2);
     if constexpr (B * sizeof(S) >= 128) __builtin_prefetch(soon + 64, 0, 2);
     s0 = fused<negate>(d, load_as(d, a), hn::LoadU(d, x + at), s0);

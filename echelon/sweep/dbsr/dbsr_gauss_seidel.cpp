@@ -27,8 +27,8 @@ DbsrInjection::DbsrInjection(const BlockColouring& order, std::span<const std::i
     const std::int32_t at = fine[static_cast<std::size_t>(c)];
     if (at < 0) continue;
     if (at >= positions_ || place[at] >= 0) {
-      throw Error(ErrorCode::bad_argument, fmt::format("residual at chosen points: place {} wants position {} of {}{}", c, at,
-                                                       positions_, at < positions_ ? ", as another place does" : ""));
+      throw Error(ErrorCode::bad_argument, fmt::format("residual at chosen points: place {} wants position {} of {}{}", c,
+                                                       at, positions_, at < positions_ ? ", as another place does" : ""));
     }
     place[at] = static_cast<std::int32_t>(c);
   }

@@ -43,7 +43,8 @@ HWY_INLINE void sweep_block_row(const DbsrSweepView<T>& view, std::int64_t row) 
     auto s0 = begin_sum<kind>(d, view, own), s1 = begin_sum<kind>(d, view, next);
     block_row_of_two<B, upwards, true, S>(d, first, row, lane, view.x, s0, s1);
     if constexpr (keeps_w) hn::StoreU(s0, d, view.w + own), hn::StoreU(s1, d, view.w + next);
-    if constexpr (kind == Kind::forward_guess) block_row_of_two<B, false, true, S>(d, view.upper, row, lane, view.x, s0, s1);
+    if constexpr (kind == Kind::forward_guess)
+      block_row_of_two<B, false, true, S, true>(d, view.upper, row, lane, view.x, s0, s1);
     store_sum<kind, S>(d, view, own, s0);
     store_sum<kind, S>(d, view, next, s1);
   }
@@ -51,7 +52,8 @@ HWY_INLINE void sweep_block_row(const DbsrSweepView<T>& view, std::int64_t row) 
     const std::int64_t own = row * B + lane;
     auto sum = block_row<B, upwards, true, S>(d, first, row, lane, view.x, begin_sum<kind>(d, view, own));
     if constexpr (keeps_w) hn::StoreU(sum, d, view.w + own);
-    if constexpr (kind == Kind::forward_guess) sum = block_row<B, false, true, S>(d, view.upper, row, lane, view.x, sum);
+    if constexpr (kind == Kind::forward_guess)
+      sum = block_row<B, false, true, S, true>(d, view.upper, row, lane, view.x, sum);
     store_sum<kind, S>(d, view, own, sum);
   }
 }
