@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
@@ -45,7 +46,7 @@ std::string BenchCase::name() const {
       grid.nz > 1 ? fmt::format("{}x{}x{}", grid.nx, grid.ny, grid.nz) : fmt::format("{}x{}", grid.nx, grid.ny);
   const auto level = fill > 0 ? fmt::format(" fill {}", fill) : std::string();
   const auto order = numbering.empty() ? "" : " " + numbering;
-  return fmt::format("{}{} {} {} b={}{}{}", method, problem, stencil, size, dof, level, order);
+  return fmt::format("{}{} {} {} b={}{}{}{}", method, problem, stencil, size, dof, words.name(), level, order);
 }
 
 std::vector<std::string> BenchCase::arguments() const {
@@ -61,6 +62,8 @@ std::vector<std::string> BenchCase::arguments() const {
   }
   if (fill > 0) list.insert(list.end(), {"--fill", std::to_string(fill)});
   if (!numbering.empty()) list.insert(list.end(), {"--numbering", numbering});
+  std::ranges::copy(words.arguments(), std::back_inserter(list));
+  if (!setting.empty()) list.insert(list.end(), {"--setting", setting});
   if (!file.empty()) list = {"--problem", problem, "--file", file, "--dof", std::to_string(dof)};
   return list;
 }
@@ -92,7 +95,9 @@ BenchCase BenchCase::from_arguments(const std::string& kind, int argc, char** ar
       one.file = value;
     } else if (name == "--rtol") {
       one.rtol = std::strtod(value.c_str(), nullptr);
-    } else {
+    } else if (name == "--setting") {
+      one.setting = value;
+    } else if (!one.words.read(name, value)) {
       refuse(fmt::format("unknown option {}", name));
     }
   }
@@ -104,9 +109,9 @@ BenchCase BenchCase::from_arguments(const std::string& kind, int argc, char** ar
 
 StructMatrix<double> BenchCase::make() const {
   const auto chosen = stencils::named(stencil);
-  if (problem == "poisson") return problems::poisson(grid, chosen);
-  if (problem == "varpoisson") return problems::variable_poisson(grid, chosen);
-  if (problem == "convdiff") return problems::convection_diffusion(grid, chosen);
+  if (problem == "poisson") return problems::poisson(grid, chosen, words.boundary());
+  if (problem == "varpoisson") return problems::variable_poisson(grid, chosen, words.var_poisson(seed));
+  if (problem == "convdiff") return problems::convection_diffusion(grid, chosen, words.conv_diff());
   if (problem == "navierstokes") return problems::navier_stokes(grid);
   if (problem == "euler") return problems::euler(grid);
   if (problem == "cahnhilliard") return problems::cahn_hilliard(grid);
@@ -116,9 +121,9 @@ StructMatrix<double> BenchCase::make() const {
 
 problems::Rows BenchCase::make_rows(Device device) const {
   const auto chosen = stencils::named(stencil);
-  if (problem == "poisson") return problems::poisson_rows(grid, chosen, device);
-  if (problem == "varpoisson") return problems::variable_poisson_rows(grid, chosen, {}, device);
-  if (problem == "convdiff") return problems::convection_diffusion_rows(grid, chosen, {}, device);
+  if (problem == "poisson") return problems::poisson_rows(grid, chosen, device, words.boundary());
+  if (problem == "varpoisson") return problems::variable_poisson_rows(grid, chosen, words.var_poisson(seed), device);
+  if (problem == "convdiff") return problems::convection_diffusion_rows(grid, chosen, words.conv_diff(), device);
   if (problem == "navierstokes") return problems::navier_stokes_rows(grid, {}, device);
   if (problem == "euler") return problems::euler_rows(grid, {}, device);
   if (problem == "cahnhilliard") return problems::cahn_hilliard_rows(grid, {}, device);
@@ -127,10 +132,18 @@ problems::Rows BenchCase::make_rows(Device device) const {
 }
 
 Vector<double> BenchCase::right_hand_side() const {
+  if (words.closed) return problems::balanced_sources(grid);
   Vector<double> b(rows(), 1.0);
   if (is_solve()) return b;
   for (std::int64_t i = 0; i < b.size(); ++i) b[i] = std::sin(static_cast<double>(i));
   return b;
+}
+
+void BenchCase::fix_constant(Vector<double>& x) const {
+  if (!words.closed) return;
+  double mean = 0;
+  for (std::int64_t i = 0; i < x.size(); ++i) mean += x[i] / static_cast<double>(x.size());
+  for (std::int64_t i = 0; i < x.size(); ++i) x[i] -= mean;
 }
 
 std::int64_t BenchCase::matrix_bytes() const {

@@ -7,15 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "bench/measure/problem_words.hpp"
 #include "echelon/base/array.hpp"
 #include "echelon/problem/problems.hpp"
 
 namespace echelon::bench {
 
 struct BenchCase {
-  static constexpr std::uint64_t seed = 1;  // of the problem "random"
+  static constexpr std::uint64_t seed = 1;  // of the problem "random", and of random coefficients
 
-  /// trsv: one L⁻¹ and U⁻¹; factor: a whole ILU(0) set-up; solver, convergence: set-up and iteration; block: all of them
+  /// trsv: one L⁻¹ and U⁻¹; factor: a whole ILU(0) set-up; solver, convergence, mg: set-up and iteration; block: all of them
   /// for a matrix in block CSR, which block_matrix.hpp makes
   std::string kind = "trsv";
   std::string problem = "poisson";
@@ -28,6 +29,8 @@ struct BenchCase {
   double rtol = 1e-8;
   std::string numbering = {};  // of the rows of block CSR: "natural", "random", "rcm"
   std::string file = {};       // Matrix Market, for block CSR, in place of a problem
+  ProblemWords words = {};     // what else is said of the problem
+  std::string setting = {};    // of a contender that has several: this one beside its default; empty: all
 
   /// "poisson star7 192x192x192 b=1", with "cg " or "gmres(30) " in front for a solve and " fill 1" or " rcm" behind;
   /// "matrix sherman5 b=1".
@@ -40,10 +43,13 @@ struct BenchCase {
   StructMatrix<double> make() const;
   /// The same as rows that a device writes.
   problems::Rows make_rows(Device device) const;
-  /// sin of the row number, which no method could special-case; for a solve 1, the program's default.
+  /// sin of the row number, which no method could special-case; for a solve the program's default: 1, or sources that
+  /// balance.
   Vector<double> right_hand_side() const;
   std::int64_t rows() const { return grid.points() * dof; }
-  bool is_solve() const { return kind == "solver" || kind == "convergence"; }
+  bool is_solve() const { return kind == "solver" || kind == "convergence" || kind == "mg"; }
+  /// Where x is only known but for a constant, x less its mean.
+  void fix_constant(Vector<double>& x) const;
   bool symmetric() const { return problem == "poisson" || problem == "varpoisson"; }
   /// Of the matrix in user order, entries outside the grid included.
   std::int64_t matrix_bytes() const;
