@@ -73,7 +73,8 @@ TEST_F(BenchMg, EveryCaseHasItsMethodsForEveryNumberOfThreads) {
     }
   }
   EXPECT_TRUE(contains(result.out, "contenders not found: hypre")) << result.out;
-  EXPECT_TRUE(contains(text("r.svg"), "regions 1000, 2 threads"));
+  EXPECT_TRUE(contains(text("r.svg"), ">varpoisson regions 1000</text>"));
+  EXPECT_TRUE(contains(text("r.svg"), ">gmres(30), star7 16x16x16, 2 threads</text>"));
   const auto again = run("bench mg --from r.json --plot again.svg");
   EXPECT_EQ(again.status, 0) << again.err;
   EXPECT_EQ(text("again.svg"), text("r.svg"));

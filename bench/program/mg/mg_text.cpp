@@ -30,6 +30,16 @@ TimePlot::Curve curve_of(const std::string& label, const ResidualHistory& histor
   return curve;
 }
 
+/// "varpoisson regions 1000" over "cg, star7 96x96x96, 2 threads".
+TimePlot::Panel panel_of(const BenchRow& row) {
+  const auto words = row.name.find("b=1");
+  const auto size = fmt::format("{}x{}{}", row.grid[0], row.grid[1], row.grid[2] > 1 ? fmt::format("x{}", row.grid[2]) : "");
+  return {row.problem + (words == std::string::npos ? "" : row.name.substr(words + 3)),
+          fmt::format("{}, {} {}, {} thread{}", row.name.substr(0, row.name.find(' ')), row.stencil, size, row.threads,
+                      row.threads == 1 ? "" : "s"),
+          {}};
+}
+
 /// One colour a name, whatever the panel; contenders have theirs behind ours.
 int color_of(std::vector<std::string>& known, const std::string& name) {
   const auto at = std::ranges::find(known, name);
@@ -82,16 +92,16 @@ std::string mg_svg(const BenchReport& report) {
                               report.rounds == 1 ? "" : "s");
   plot.tolerance = 1e-8;
   std::vector<std::string> ours, theirs;
-  for (std::size_t r = 0; r < report.rows.size(); ++r) {
-    const auto& row = report.rows[r];
-    const auto title = fmt::format("{}, {} thread{}", row.name, row.threads, row.threads == 1 ? "" : "s");
-    auto panel = std::ranges::find(plot.panels, title, &TimePlot::Panel::title);
-    const bool first = panel == plot.panels.end();
-    if (first) panel = plot.panels.insert(panel, {title, {}});
-    panel->curves.push_back(curve_of(row.operation, row.history, color_of(ours, row.operation), false));
-    for (std::size_t p = 0; first && p < row.peers.size(); ++p) {
-      const auto name = fmt::format("hypre {}", setting_of(row.peers[p]));
-      panel->curves.push_back(curve_of(name, row.peers[p].history, color_of(theirs, name), true));
+  for (auto first = report.rows.begin(); first != report.rows.end(); ++first) {
+    const auto same = [&](const BenchRow& row) { return same_place(row, *first); };
+    if (std::any_of(report.rows.begin(), first, same)) continue;
+    TimePlot::Panel& panel = plot.panels.emplace_back(panel_of(*first));
+    for (const auto& row : report.rows) {
+      if (same(row)) panel.curves.push_back(curve_of(row.operation, row.history, color_of(ours, row.operation), false));
+    }
+    for (const auto& peer : first->peers) {
+      const auto name = fmt::format("hypre {}", setting_of(peer));
+      panel.curves.push_back(curve_of(name, peer.history, color_of(theirs, name), true));
     }
   }
   return time_svg(plot);

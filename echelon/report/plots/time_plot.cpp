@@ -12,8 +12,8 @@
 namespace echelon {
 namespace {
 
-constexpr int columns = 3;
-constexpr double left = 56, chart_width = 300, chart_height = 170, gap_x = 62, gap_y = 62, page_top = 70, a_legend_line = 20,
+constexpr int columns = 4;
+constexpr double left = 56, chart_width = 300, chart_height = 170, gap_x = 62, gap_y = 76, page_top = 70, a_legend_line = 20,
                  legend_mark = 34, a_character = 7.5, page_right = 24;
 
 using Out = std::back_insert_iterator<std::string>;
@@ -58,10 +58,12 @@ struct Frame {
   }
 };
 
-void draw_axes(Out out, const Frame& frame, const std::string& title) {
+void draw_axes(Out out, const Frame& frame, const TimePlot::Panel& panel) {
   const double bottom = frame.y0 + chart_height, end = frame.x0 + chart_width;
   fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"12\" font-weight=\"bold\">{}</text>\n", frame.x0,
-                 frame.y0 - 7, svg::escaped(title));
+                 frame.y0 - 21, svg::escaped(panel.title));
+  fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\" fill=\"#555555\">{}</text>\n", frame.x0,
+                 frame.y0 - 7, svg::escaped(panel.subtitle));
   const int each = (frame.decades.highest - frame.decades.lowest + 5) / 6;
   for (int power = frame.decades.highest; power >= frame.decades.lowest; power -= each) {
     const double y = frame.y(std::pow(10.0, power));
@@ -84,14 +86,24 @@ void draw_axes(Out out, const Frame& frame, const std::string& title) {
                  frame.x0, frame.y0, chart_width, chart_height);
 }
 
-void draw_panel(Out out, Frame frame, const TimePlot::Panel& panel, double tolerance) {
+/// Of the slowest curve, but no more than four times that of the fastest.
+double last_second(const TimePlot::Panel& panel) {
+  constexpr double most = 4;
+  double fastest = 0, slowest = 0;
   for (const auto& curve : panel.curves) {
+    double last = 0;
     for (const auto& at : curve.points) {
-      if (drawable(at)) frame.last = std::max(frame.last, at.first);
+      if (drawable(at)) last = std::max(last, at.first);
     }
+    if (last > 0) fastest = fastest > 0 ? std::min(fastest, last) : last;
+    slowest = std::max(slowest, last);
   }
-  if (!(frame.last > 0)) frame.last = 1;
-  draw_axes(out, frame, panel.title);
+  return slowest > 0 ? std::min(slowest, most * fastest) : 1;
+}
+
+void draw_panel(Out out, Frame frame, const TimePlot::Panel& panel, double tolerance) {
+  frame.last = last_second(panel);
+  draw_axes(out, frame, panel);
   if (tolerance > 0) {
     fmt::format_to(
         out, "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#b02a2a\" stroke-dasharray=\"2 3\"/>\n",
@@ -101,7 +113,8 @@ void draw_panel(Out out, Frame frame, const TimePlot::Panel& panel, double toler
     fmt::format_to(out, "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"{} stroke-linejoin=\"round\" points=\"",
                    color_of(curve), dashes_of(curve));
     for (const auto& at : curve.points) {
-      if (drawable(at)) fmt::format_to(out, "{:.2f},{:.2f} ", frame.x(at.first), frame.y(at.second));
+      if (drawable(at) && at.first <= frame.last)
+        fmt::format_to(out, "{:.2f},{:.2f} ", frame.x(at.first), frame.y(at.second));
     }
     fmt::format_to(out, "\"/>\n");
   }
@@ -134,7 +147,7 @@ std::string time_svg(const TimePlot& plot) {
                    svg::escaped(curve->label));
     x += room;
   }
-  const double first = y + 36;
+  const double first = y + 50;
   const auto lines = static_cast<double>((plot.panels.size() + columns - 1) / columns);
   std::string text =
       svg::opened_page(width, first + lines * (chart_height + gap_y), left, plot.title, plot.subtitle) + legend;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Residuals against time drawn as SVG: panels three in a line, seconds across, log10 of the relative residual up, a polyline
-// a curve, the tolerance dashed. Each panel has its own seconds; all have the same residuals and one legend.
+// Residuals against time drawn as SVG: panels four in a line, seconds across, log10 of the relative residual up, a polyline
+// a curve, the tolerance dashed. Each panel has its own seconds, which end at four times those of the fastest curve; all
+// have the same residuals and one legend.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ struct TimePlot {
     std::vector<std::pair<double, double>> points;  // (seconds, residual); what is not finite and positive is left out
   };
   struct Panel {
-    std::string title;
+    std::string title, subtitle;
     std::vector<Curve> curves;
   };
   std::string title, subtitle;
