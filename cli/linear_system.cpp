@@ -83,7 +83,7 @@ LinearSystem from_problem(const SolveOptions& options) {
   info.block = dof;
   info.grid = {{grid.nx, grid.ny, grid.nz}};
   info.stencil = stencil.name();
-  Vector<double> b(info.n, 1.0);
+  auto b = is_singular(options) ? problems::balanced_sources(grid) : Vector<double>(info.n, 1.0);
   if (!device.is_host() && leaves_grid(options)) {
     return {to_block_csr(kind.assemble(options, grid, stencil)), std::move(b), std::move(info), {}, 0, clock.seconds()};
   }

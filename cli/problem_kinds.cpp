@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 #include "cli/grid_text.hpp"
@@ -17,17 +18,34 @@ namespace {
 using Matrix = StructMatrix<double>;
 using problems::Rows;
 
+problems::Boundary boundary(const SolveOptions& o) {
+  return o.boundary == "neumann" ? problems::Boundary::neumann : problems::Boundary::dirichlet;
+}
+
 problems::VarPoissonOptions varpoisson_options(const SolveOptions& o) {
   problems::VarPoissonOptions options;
-  options.kappa =
-      o.coefficient == "jumps" ? problems::jump_coefficient(o.contrast) : problems::smooth_coefficient(o.contrast);
+  if (o.coefficient == "regions") {
+    options.along = problems::region_coefficient(o.contrast);
+  } else if (o.coefficient == "random") {
+    options.kappa = problems::random_coefficient(o.contrast, o.seed);
+  } else {
+    options.kappa =
+        o.coefficient == "jumps" ? problems::jump_coefficient(o.contrast) : problems::smooth_coefficient(o.contrast);
+  }
   const auto factors = parse_anisotropy(o.anisotropy);
   std::copy(factors.begin(), factors.end(), options.anisotropy);
+  options.boundary = boundary(o);
   return options;
 }
 problems::ConvDiffOptions convdiff_options(const SolveOptions& o) {
   problems::ConvDiffOptions options;
   options.peclet = o.peclet;
+  if (o.velocity == "recirculating") {
+    options.flow = problems::recirculating_flow();
+  } else {
+    const auto velocity = parse_velocity(o.velocity);
+    std::copy(velocity.begin(), velocity.end(), options.velocity);
+  }
   return options;
 }
 problems::NavierStokesOptions navierstokes_options(const SolveOptions& o) {
@@ -42,7 +60,9 @@ problems::CahnHilliardOptions cahnhilliard_options(const SolveOptions& o) {
   return options;
 }
 
-Matrix poisson(const SolveOptions&, const Grid& grid, const Stencil& stencil) { return problems::poisson(grid, stencil); }
+Matrix poisson(const SolveOptions& o, const Grid& grid, const Stencil& stencil) {
+  return problems::poisson(grid, stencil, boundary(o));
+}
 Matrix varpoisson(const SolveOptions& o, const Grid& grid, const Stencil& stencil) {
   return problems::variable_poisson(grid, stencil, varpoisson_options(o));
 }
@@ -60,8 +80,8 @@ Matrix random(const SolveOptions& o, const Grid& grid, const Stencil& stencil) {
   return problems::random(grid, stencil, o.dof, o.seed);
 }
 
-Rows poisson_rows(const SolveOptions&, const Grid& grid, const Stencil& stencil, Device device) {
-  return problems::poisson_rows(grid, stencil, device);
+Rows poisson_rows(const SolveOptions& o, const Grid& grid, const Stencil& stencil, Device device) {
+  return problems::poisson_rows(grid, stencil, device, boundary(o));
 }
 Rows varpoisson_rows(const SolveOptions& o, const Grid& grid, const Stencil& stencil, Device device) {
   return problems::variable_poisson_rows(grid, stencil, varpoisson_options(o), device);
@@ -86,9 +106,16 @@ Rows random_rows(const SolveOptions& o, const Grid& grid, const Stencil& stencil
 
 const std::vector<ProblemKind>& problem_kinds() {
   static const std::vector<ProblemKind> kinds = {
-      {"poisson", "", 1, true, false, {}, poisson, poisson_rows},
-      {"varpoisson", "", 1, true, false, {"--coefficient", "--contrast", "--anisotropy"}, varpoisson, varpoisson_rows},
-      {"convdiff", "", 1, false, false, {"--peclet"}, convdiff, convdiff_rows},
+      {"poisson", "", 1, true, false, {"--boundary"}, poisson, poisson_rows},
+      {"varpoisson",
+       "",
+       1,
+       true,
+       false,
+       {"--coefficient", "--contrast", "--seed", "--anisotropy", "--boundary"},
+       varpoisson,
+       varpoisson_rows},
+      {"convdiff", "", 1, false, false, {"--peclet", "--velocity"}, convdiff, convdiff_rows},
       {"navierstokes", "box27", 4, false, false, {"--dt", "--cfl", "--mach", "--reynolds"}, navierstokes, navierstokes_rows},
       {"euler", "star13", 5, false, false, {"--dt", "--cfl", "--mach"}, euler, euler_rows},
       {"cahnhilliard", "diamond25", 2, false, false, {"--dt"}, cahnhilliard, cahnhilliard_rows},
@@ -135,9 +162,13 @@ Stencil stencil_of(const SolveOptions& options) {
   return grid_extents(options.grid) == 2 ? stencils::star5() : stencils::star7();
 }
 
+bool is_singular(const SolveOptions& options) {
+  return options.boundary == "neumann" || problem_kind(options.problem).singular;
+}
+
 bool has_constant_null_space(const SolveOptions& options) {
   if (options.null_space != "auto") return options.null_space == "constant";
-  return options.matrix.empty() && problem_kind(options.problem).singular;
+  return options.matrix.empty() && is_singular(options);
 }
 
 void check_problem(const SolveOptions& o, const std::function<bool(const std::string& option)>& given) {
@@ -162,10 +193,15 @@ void check_problem(const SolveOptions& o, const std::function<bool(const std::st
     }
     refuse(fmt::format("{} is for --problem {}", option, fmt::join(owners, " or ")));
   }
+  if (kind.dof > 0 && given("--seed") && o.coefficient != "random")
+    refuse(fmt::format("--seed is for --coefficient random; got {}", o.coefficient));
   if (given("--dt") && given("--cfl")) refuse("--dt and --cfl both give the time step: give one of them");
 }
 
-std::vector<double> parse_anisotropy(const std::string& text) {
+namespace {
+
+/// Numbers with commas between them; empty when there is anything else.
+std::vector<double> parse_numbers(const std::string& text, double smallest) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
     if (c == ',') {
@@ -174,17 +210,35 @@ std::vector<double> parse_anisotropy(const std::string& text) {
       parts.back() += c;
     }
   }
-  std::vector<double> factors;
+  std::vector<double> numbers;
   for (const auto& part : parts) {
-    if (!check_number(part, std::numeric_limits<double>::min(), std::numeric_limits<double>::infinity()).empty()) break;
-    factors.push_back(std::stod(part));
+    if (!check_number(part, smallest, std::numeric_limits<double>::infinity()).empty()) return {};
+    numbers.push_back(std::strtod(part.c_str(), nullptr));
   }
-  if (factors.size() != parts.size() || (parts.size() != 1 && parts.size() != 3)) {
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<double> parse_anisotropy(const std::string& text) {
+  std::vector<double> factors = parse_numbers(text, std::numeric_limits<double>::min());
+  if (factors.size() != 1 && factors.size() != 3) {
     throw Error(ErrorCode::bad_option,
                 fmt::format("--anisotropy: got '{}', needs EZ or EX,EY,EZ, all positive numbers", text));
   }
   if (factors.size() == 1) factors.insert(factors.begin(), {1, 1});
   return factors;
+}
+
+std::vector<double> parse_velocity(const std::string& text) {
+  std::vector<double> velocity = parse_numbers(text, -std::numeric_limits<double>::infinity());
+  if (velocity.size() != 3 || std::ranges::all_of(velocity, [](double v) { return v == 0; })) {
+    throw Error(ErrorCode::bad_option,
+                fmt::format("--velocity: got '{}', needs X,Y,Z, finite numbers that are not all 0, or "
+                            "recirculating",
+                            text));
+  }
+  return velocity;
 }
 
 }  // namespace echelon::cli

@@ -16,7 +16,7 @@ struct ProblemKind {
   const char* stencil;  // the only one it has; empty: star7, star5 on 2-D grids, or as asked for
   int dof;              // unknowns a point; 0: as asked for
   bool symmetric;       // CG is taken when the solver is left open
-  bool singular;        // with the constant as its null vector
+  bool singular;        // with the constant as its null vector, whatever its options
   std::vector<std::string> options;
   /// Both null: not a matrix on the grid (linear_system.cpp makes it).
   StructMatrix<double> (*assemble)(const SolveOptions& options, const Grid& grid, const Stencil& stencil);
@@ -30,6 +30,8 @@ std::vector<std::string> problem_options();
 const ProblemKind& problem_kind(const std::string& name);
 int unknowns_a_point(const SolveOptions& options);
 Stencil stencil_of(const SolveOptions& options);
+/// Whether the constant is the problem's null vector.
+bool is_singular(const SolveOptions& options);
 /// Whether the solve keeps b and x orthogonal to the constant vector.
 bool has_constant_null_space(const SolveOptions& options);
 
@@ -38,5 +40,8 @@ void check_problem(const SolveOptions& options, const std::function<bool(const s
 
 /// Three positive numbers with commas between them, or one that stands for "1,1,E". Throws Error(bad_option).
 std::vector<double> parse_anisotropy(const std::string& text);
+
+/// Three finite numbers with commas between them, not all 0. Throws Error(bad_option).
+std::vector<double> parse_velocity(const std::string& text);
 
 }  // namespace echelon::cli

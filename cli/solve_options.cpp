@@ -31,11 +31,18 @@ void add_system_options(const OptionList& options, SolveOptions& o) {
              fmt::format("{}; else the problem's own, or star7, on 2-D grids star5", fmt::join(stencils::names(), ", ")),
              stencils::names());
   group.count("--dof", o.dof, "unknowns a point, for --problem random", 1, 64, "B");
-  group.count("--seed", o.seed, "of --problem random", 0, std::numeric_limits<std::int64_t>::max(), "S");
+  group.count("--seed", o.seed, "of --problem random, and of varpoisson's --coefficient random", 0,
+              std::numeric_limits<std::int64_t>::max(), "S");
   group.real("--peclet", o.peclet, "of --problem convdiff", 0, unbounded, "PE");
-  group.word("--coefficient", o.coefficient, "of --problem varpoisson: smooth or jumps", {"smooth", "jumps"});
+  group.text("--velocity", o.velocity, "of --problem convdiff: its direction, or recirculating: a vortex", "X,Y,Z");
+  group.word("--coefficient", o.coefficient,
+             "of --problem varpoisson: smooth, jumps, random (a value a cell) or regions "
+             "(strong along another axis in each octant)",
+             {"smooth", "jumps", "random", "regions"});
   group.real("--contrast", o.contrast, "of its coefficient: largest / smallest", 1, unbounded, "C");
   group.text("--anisotropy", o.anisotropy, "of --problem varpoisson: factors along x, y and z", "EX,EY,EZ");
+  group.word("--boundary", o.boundary, "of poisson and varpoisson: dirichlet, or neumann: no flux, a singular matrix",
+             {"dirichlet", "neumann"});
   group.real("--dt", o.dt, "time step of navierstokes, euler, cahnhilliard; 0: a fitting one", 0, unbounded, "DT");
   group.real("--cfl", o.cfl, "time step of navierstokes and euler, in crossing times of the smallest spacing", 1e-300,
              unbounded, "CFL");

@@ -17,10 +17,12 @@ struct SolveOptions {
   int dof = 1;
   std::uint64_t seed = 1;
   double peclet = 10;
+  std::string velocity = "1,0.5,0.25";
   std::string coefficient = "smooth";  // of varpoisson
   double contrast = 100;
   std::string anisotropy = "1,1,1";
-  double dt = 0, cfl = 3;  // of the implicit steps; dt 0: by cfl
+  std::string boundary = "dirichlet";  // of poisson and varpoisson
+  double dt = 0, cfl = 3;              // of the implicit steps; dt 0: by cfl
   double mach = 0.5, reynolds = 1000;
   double density_ratio = 1e6, radius = 0.2;  // of projection
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/memory.hpp"
@@ -33,7 +34,115 @@ Grid grid_from(const std::string& text) {
           positive("--grid", text.substr(second + 1))};
 }
 
+using Triple = double[3];
+
+[[noreturn]] void refuse(const std::string& option, const std::string& value, const char* needed) {
+  refuse(fmt::format("{} needs {}, got '{}'", option, needed, value));
+}
+
+double number(const std::string& option, const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(value)) refuse(option, text, "a number");
+  return value;
+}
+
+void read_triple(const std::string& option, const std::string& text, Triple& to) {
+  const auto first = text.find(','), second = text.find(',', first + 1);
+  if (first == std::string::npos || second == std::string::npos) refuse(option, text, "three numbers");
+  to[0] = number(option, text.substr(0, first));
+  to[1] = number(option, text.substr(first + 1, second - first - 1));
+  to[2] = number(option, text.substr(second + 1));
+}
+
+std::string triple(const Triple& of, const char* between) {
+  return fmt::format("{}{}{}{}{}", of[0], between, of[1], between, of[2]);
+}
+
 }  // namespace
+
+std::string ProblemWords::name() const {
+  const ProblemWords usual;
+  std::string text;
+  if (coefficient == usual.coefficient && contrast == 1) {
+    text += " constant";
+  } else if (coefficient != usual.coefficient || contrast != usual.contrast) {
+    text += fmt::format(" {} {:g}", coefficient, contrast);
+  }
+  if (!std::ranges::equal(anisotropy, usual.anisotropy)) text += fmt::format(" {}", triple(anisotropy, ":"));
+  const bool turned = recirculating || !std::ranges::equal(velocity, usual.velocity);
+  if (peclet != usual.peclet || turned) text += fmt::format(" pe {:g}", peclet);
+  if (recirculating) {
+    text += " recirculating";
+  } else if (turned) {
+    text += fmt::format(" along {}", triple(velocity, ","));
+  }
+  if (closed) text += " neumann";
+  return text;
+}
+
+std::vector<std::string> ProblemWords::arguments() const {
+  const ProblemWords usual;
+  std::vector<std::string> list;
+  const auto add = [&](bool differs, const char* option, const std::string& value) {
+    if (differs) list.insert(list.end(), {option, value});
+  };
+  add(coefficient != usual.coefficient, "--coefficient", coefficient);
+  add(contrast != usual.contrast, "--contrast", fmt::format("{}", contrast));
+  add(!std::ranges::equal(anisotropy, usual.anisotropy), "--anisotropy", triple(anisotropy, ","));
+  add(peclet != usual.peclet, "--peclet", fmt::format("{}", peclet));
+  add(!std::ranges::equal(velocity, usual.velocity), "--velocity", triple(velocity, ","));
+  add(recirculating, "--velocity", "recirculating");
+  add(closed, "--boundary", "neumann");
+  return list;
+}
+
+bool ProblemWords::read(const std::string& option, const std::string& value) {
+  if (option == "--coefficient") {
+    if (std::ranges::count(std::vector<std::string>{"smooth", "jumps", "random", "regions"}, value) == 0)
+      refuse(option, value, "smooth, jumps, random or regions");
+    coefficient = value;
+  } else if (option == "--contrast") {
+    contrast = number(option, value);
+  } else if (option == "--anisotropy") {
+    read_triple(option, value, anisotropy);
+  } else if (option == "--peclet") {
+    peclet = number(option, value);
+  } else if (option == "--velocity" && value == "recirculating") {
+    recirculating = true;
+  } else if (option == "--velocity") {
+    read_triple(option, value, velocity);
+  } else if (option == "--boundary") {
+    if (value != "dirichlet" && value != "neumann") refuse(option, value, "dirichlet or neumann");
+    closed = value == "neumann";
+  } else {
+    return false;
+  }
+  return true;
+}
+
+problems::VarPoissonOptions ProblemWords::var_poisson(std::uint64_t seed) const {
+  problems::VarPoissonOptions options;
+  if (coefficient == "smooth") options.kappa = problems::smooth_coefficient(contrast);
+  if (coefficient == "jumps") options.kappa = problems::jump_coefficient(contrast);
+  if (coefficient == "random") options.kappa = problems::random_coefficient(contrast, seed);
+  if (coefficient == "regions") options.along = problems::region_coefficient(contrast);
+  std::copy_n(anisotropy, 3, options.anisotropy);
+  options.boundary = boundary();
+  return options;
+}
+
+problems::ConvDiffOptions ProblemWords::conv_diff() const {
+  problems::ConvDiffOptions options;
+  options.peclet = peclet;
+  std::copy_n(velocity, 3, options.velocity);
+  if (recirculating) options.flow = problems::recirculating_flow();
+  return options;
+}
+
+problems::Boundary ProblemWords::boundary() const {
+  return closed ? problems::Boundary::neumann : problems::Boundary::dirichlet;
+}
 
 std::string BenchCase::name() const {
   if (!file.empty()) {
@@ -45,7 +154,7 @@ std::string BenchCase::name() const {
       grid.nz > 1 ? fmt::format("{}x{}x{}", grid.nx, grid.ny, grid.nz) : fmt::format("{}x{}", grid.nx, grid.ny);
   const auto level = fill > 0 ? fmt::format(" fill {}", fill) : std::string();
   const auto order = numbering.empty() ? "" : " " + numbering;
-  return fmt::format("{}{} {} {} b={}{}{}", method, problem, stencil, size, dof, level, order);
+  return fmt::format("{}{} {} {} b={}{}{}{}", method, problem, stencil, size, dof, words.name(), level, order);
 }
 
 std::vector<std::string> BenchCase::arguments() const {
@@ -61,6 +170,8 @@ std::vector<std::string> BenchCase::arguments() const {
   }
   if (fill > 0) list.insert(list.end(), {"--fill", std::to_string(fill)});
   if (!numbering.empty()) list.insert(list.end(), {"--numbering", numbering});
+  std::ranges::copy(words.arguments(), std::back_inserter(list));
+  if (!setting.empty()) list.insert(list.end(), {"--setting", setting});
   if (!file.empty()) list = {"--problem", problem, "--file", file, "--dof", std::to_string(dof)};
   return list;
 }
@@ -92,7 +203,9 @@ BenchCase BenchCase::from_arguments(const std::string& kind, int argc, char** ar
       one.file = value;
     } else if (name == "--rtol") {
       one.rtol = std::strtod(value.c_str(), nullptr);
-    } else {
+    } else if (name == "--setting") {
+      one.setting = value;
+    } else if (!one.words.read(name, value)) {
       refuse(fmt::format("unknown option {}", name));
     }
   }
@@ -104,9 +217,9 @@ BenchCase BenchCase::from_arguments(const std::string& kind, int argc, char** ar
 
 StructMatrix<double> BenchCase::make() const {
   const auto chosen = stencils::named(stencil);
-  if (problem == "poisson") return problems::poisson(grid, chosen);
-  if (problem == "varpoisson") return problems::variable_poisson(grid, chosen);
-  if (problem == "convdiff") return problems::convection_diffusion(grid, chosen);
+  if (problem == "poisson") return problems::poisson(grid, chosen, words.boundary());
+  if (problem == "varpoisson") return problems::variable_poisson(grid, chosen, words.var_poisson(seed));
+  if (problem == "convdiff") return problems::convection_diffusion(grid, chosen, words.conv_diff());
   if (problem == "navierstokes") return problems::navier_stokes(grid);
   if (problem == "euler") return problems::euler(grid);
   if (problem == "cahnhilliard") return problems::cahn_hilliard(grid);
@@ -116,9 +229,9 @@ StructMatrix<double> BenchCase::make() const {
 
 problems::Rows BenchCase::make_rows(Device device) const {
   const auto chosen = stencils::named(stencil);
-  if (problem == "poisson") return problems::poisson_rows(grid, chosen, device);
-  if (problem == "varpoisson") return problems::variable_poisson_rows(grid, chosen, {}, device);
-  if (problem == "convdiff") return problems::convection_diffusion_rows(grid, chosen, {}, device);
+  if (problem == "poisson") return problems::poisson_rows(grid, chosen, device, words.boundary());
+  if (problem == "varpoisson") return problems::variable_poisson_rows(grid, chosen, words.var_poisson(seed), device);
+  if (problem == "convdiff") return problems::convection_diffusion_rows(grid, chosen, words.conv_diff(), device);
   if (problem == "navierstokes") return problems::navier_stokes_rows(grid, {}, device);
   if (problem == "euler") return problems::euler_rows(grid, {}, device);
   if (problem == "cahnhilliard") return problems::cahn_hilliard_rows(grid, {}, device);
@@ -127,10 +240,18 @@ problems::Rows BenchCase::make_rows(Device device) const {
 }
 
 Vector<double> BenchCase::right_hand_side() const {
+  if (words.closed) return problems::balanced_sources(grid);
   Vector<double> b(rows(), 1.0);
   if (is_solve()) return b;
   for (std::int64_t i = 0; i < b.size(); ++i) b[i] = std::sin(static_cast<double>(i));
   return b;
+}
+
+void BenchCase::fix_constant(Vector<double>& x) const {
+  if (!words.closed) return;
+  double mean = 0;
+  for (std::int64_t i = 0; i < x.size(); ++i) mean += x[i] / static_cast<double>(x.size());
+  for (std::int64_t i = 0; i < x.size(); ++i) x[i] -= mean;
 }
 
 std::int64_t BenchCase::matrix_bytes() const {

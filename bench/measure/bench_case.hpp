@@ -12,10 +12,33 @@
 
 namespace echelon::bench {
 
-struct BenchCase {
-  static constexpr std::uint64_t seed = 1;  // of the problem "random"
+/// What a case says of its problem beside name, stencil and grid, in the words of `echelon solve`. Defaults are the
+/// program's.
+struct ProblemWords {
+  std::string coefficient = "smooth";  // of varpoisson
+  double contrast = 100;
+  double anisotropy[3] = {1, 1, 1};
+  double peclet = 10;  // of convdiff
+  double velocity[3] = {1, 0.5, 0.25};
+  bool recirculating = false;
+  bool closed = false;  // --boundary neumann
 
-  /// trsv: one L⁻¹ and U⁻¹; factor: a whole ILU(0) set-up; solver, convergence: set-up and iteration; block: all of them
+  /// What differs from the defaults, a blank in front of each: " regions 1000", " 1:1:100", " pe 1000 along 1,0.5,0.25".
+  std::string name() const;
+  /// The same as options, which `read` takes back.
+  std::vector<std::string> arguments() const;
+  /// False for an option that is none of these. Throws Error(bad_option) for a word or number that is not legal.
+  bool read(const std::string& option, const std::string& value);
+
+  problems::VarPoissonOptions var_poisson(std::uint64_t seed) const;
+  problems::ConvDiffOptions conv_diff() const;
+  problems::Boundary boundary() const;
+};
+
+struct BenchCase {
+  static constexpr std::uint64_t seed = 1;  // of the problem "random", and of random coefficients
+
+  /// trsv: one L⁻¹ and U⁻¹; factor: a whole ILU(0) set-up; solver, convergence, mg: set-up and iteration; block: all of them
   /// for a matrix in block CSR, which block_matrix.hpp makes
   std::string kind = "trsv";
   std::string problem = "poisson";
@@ -28,6 +51,8 @@ struct BenchCase {
   double rtol = 1e-8;
   std::string numbering = {};  // of the rows of block CSR: "natural", "random", "rcm"
   std::string file = {};       // Matrix Market, for block CSR, in place of a problem
+  ProblemWords words = {};     // what else is said of the problem
+  std::string setting = {};    // of a contender that has several: this one beside its default; empty: all
 
   /// "poisson star7 192x192x192 b=1", with "cg " or "gmres(30) " in front for a solve and " fill 1" or " rcm" behind;
   /// "matrix sherman5 b=1".
@@ -40,10 +65,13 @@ struct BenchCase {
   StructMatrix<double> make() const;
   /// The same as rows that a device writes.
   problems::Rows make_rows(Device device) const;
-  /// sin of the row number, which no method could special-case; for a solve 1, the program's default.
+  /// sin of the row number, which no method could special-case; for a solve the program's default: 1, or sources that
+  /// balance.
   Vector<double> right_hand_side() const;
   std::int64_t rows() const { return grid.points() * dof; }
-  bool is_solve() const { return kind == "solver" || kind == "convergence"; }
+  bool is_solve() const { return kind == "solver" || kind == "convergence" || kind == "mg"; }
+  /// Where x is only known but for a constant, x less its mean.
+  void fix_constant(Vector<double>& x) const;
   bool symmetric() const { return problem == "poisson" || problem == "varpoisson"; }
   /// Of the matrix in user order, entries outside the grid included.
   std::int64_t matrix_bytes() const;

@@ -48,6 +48,7 @@ std::string to_line(const ContenderLine& line) {
   json["answer_norm"] = line.answer.norm;
   json["answer_probe"] = line.answer.probe;
   for (const auto& part : line.parts) json["parts"].push_back({part.name, part.seconds});
+  for (const auto& [seconds, residual] : line.history) json["history"].push_back({seconds, residual});
   return json.dump();
 }
 
@@ -71,6 +72,9 @@ ContenderLine parsed(const std::string& text) {
   line.relative_residual = number("relative_residual");
   line.answer = {number("answer_norm"), number("answer_probe")};
   for (const auto& part : json.value("parts", nlohmann::json::array())) line.parts.push_back({part.at(0), part.at(1)});
+  for (const auto& at : json.value("history", nlohmann::json::array())) {
+    line.history.push_back({at.at(0), at.at(1).is_null() ? std::nan("") : at.at(1).get<double>()});
+  }
   return line;
 }
 

@@ -20,7 +20,7 @@ Fingerprint fingerprint(const Vector<double>& z);
 bool agree(const Fingerprint& a, const Fingerprint& b, double tolerance);
 
 struct ContenderLine {
-  std::string operation;       // on a GPU: "lower", "upper", "product" or "factor"; else the kind says it
+  std::string operation;       // on a GPU: "lower", "upper", "product" or "factor"; of mg "default", "best" or "smg"
   std::string contender;       // "PETSc 3.18.5"
   std::string method;          // "SEQAIJ ILU(0)"
   std::string not_applicable;  // why this contender has nothing for the case; then nothing else counts
@@ -32,6 +32,7 @@ struct ContenderLine {
   double relative_residual = 0;  // of a solve: ‖b − A x‖/‖b‖ recomputed with our matrix from the contender's x
   Fingerprint answer;
   std::vector<TimePart> parts;  // of a solve on a GPU: what `seconds` is made of
+  ResidualHistory history;      // of mg
 
   static ContenderLine nothing(const std::string& contender, const std::string& why);
 };

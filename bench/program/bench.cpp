@@ -46,7 +46,7 @@ void add_bench_options(const OptionList& options, BenchOptions& o) {
       "kind", o.kind,
       "trsv: L and U sweeps; factor: ILU(0) set-up; solver: whole solves; convergence: IC, ParIC, multicolour; trisolve: "
       "exact and iterated triangular solves; hpcg: echelon hpcg by smoother, threads and ranks; dbsr: reordered and exact "
-      "ILU(0) by format; on a GPU also "
+      "ILU(0) by format; mg: multigrid beside hypre's; on a GPU also "
       "block: analysis, ILU(0) and sweeps of block CSR; matrices: files solved there and on the host",
       bench_kinds(), {}, "KIND");
   group.word("--backend", o.backend, "host, or cuda: sweeps, set-up and solves on the first GPU beside cuSPARSE",
@@ -66,10 +66,12 @@ void add_bench_options(const OptionList& options, BenchOptions& o) {
                            FileRole::input_folder);
   group.flag("--small", o.small, "the same list on tiny grids: a quick look at whether all runs");
   group.flag("--large", o.large, "hpcg and dbsr: also 192 points a side, and 256 of ILU(0) on 7 points");
-  group.names("--methods", o.methods, "hpcg: smoothers; dbsr: strategies and formats; default all", method_names(), 64);
-  group.counts("--ranks", o.ranks, "hpcg: numbers of processes, under mpirun; default 1 and all cores", 1, 4096, "R ...", 64);
-  group.file_that_is_there("--xhpcg", o.xhpcg, "hpcg: a reference program to run beside ours, under mpirun for several ranks",
-                           FileRole::input);
+  group.names("--methods", o.methods, "hpcg: smoothers; dbsr: strategies and formats; mg: preconditioners; default all",
+              method_names(), 64);
+  group.counts("--ranks", o.ranks, "hpcg: numbers of processes, under mpirun; default 1 and all cores", 1, 4096, "R ...",
+               64);
+  group.file_that_is_there("--xhpcg", o.xhpcg,
+                           "hpcg: a reference program to run beside ours, under mpirun for several ranks", FileRole::input);
   group.real("--seconds", o.seconds, "hpcg: of timed sets, at least one set", 1e-3, 1e6, "S");
   group.names("--peers", o.peers, fmt::format("contenders to run: {}; default all", fmt::join(all_contender_names(), ", ")),
               all_contender_names(), 8);
@@ -105,9 +107,8 @@ void check_combination(const BenchOptions& o, const Given& given) {
   const OrderKind* const orders = find_order_kind(o.kind);
   if (orders && o.backend == "cuda") refuse(fmt::format("{} is of the host", o.kind));
   if (o.small && o.large) refuse("--small and --large exclude each other");
-  for (const char* name : {"--large", "--methods"}) {
-    if (given(name) && !orders) refuse(fmt::format("{} is for hpcg and dbsr", name));
-  }
+  if (given("--large") && !(orders && orders->large)) refuse("--large is for hpcg and dbsr");
+  if (given("--methods") && !orders) refuse("--methods is for hpcg, dbsr and mg");
   for (const char* name : {"--ranks", "--xhpcg", "--seconds"}) {
     if (given(name) && !(orders && orders->processes)) refuse(fmt::format("{} is for hpcg", name));
   }

@@ -43,6 +43,37 @@ std::string last_words(const ChildOutcome& outcome) {
   return said.empty() ? fmt::format("it ended with status {}", outcome.status) : said;
 }
 
+/// One process with `count` threads, or so many ranks. Throws Error(file_missing) without mpirun.
+ChildOutcome run_on_host(const Contender& contender, const bench::BenchCase& one, int count) {
+  std::vector<std::string> command, environment;
+  if (contender.workers == Workers::threads) {
+    // Its threads wait as it chooses.
+    environment = {fmt::format("OMP_NUM_THREADS={}", count), fmt::format("MKL_NUM_THREADS={}", count), "MKL_DYNAMIC=FALSE"};
+  } else {
+    // The others are single-threaded; several threads may only build the case before the clock starts.
+    environment = {"OPENBLAS_NUM_THREADS=1", "OMP_WAIT_POLICY=passive"};
+  }
+  if (contender.workers == Workers::ranks && count > 1) {
+    if (!in_path("mpirun")) throw Error(ErrorCode::file_missing, "mpirun is not installed");
+    command = {"mpirun", "-n", std::to_string(count)};
+    // Open MPI's own words for: root may, cores may be fewer than ranks, the kernel places processes.
+    for (const char* line : {"OMP_NUM_THREADS=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                             "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_hwloc_base_binding_policy=none"}) {
+      environment.emplace_back(line);
+    }
+  }
+  command.push_back(contender.path);
+  for (const auto& word : one.arguments()) command.push_back(word);
+  return run_child(command, environment, {.seconds = contender.seconds});
+}
+
+SaidLines said_lines(const ChildOutcome& outcome) {
+  SaidLines said{bench::from_lines(outcome.out), ""};
+  if (outcome.status != 0 || !outcome.stopped.empty()) said.trouble = last_words(outcome);
+  if (said.trouble.empty() && said.lines.empty()) said.trouble = "it said nothing";
+  return said;
+}
+
 }  // namespace
 
 std::vector<std::string> contender_names(const std::string& kind) {
@@ -90,38 +121,23 @@ Contenders find_contenders(const std::string& kind, const std::vector<std::strin
 }
 
 bench::ContenderLine run_contender(const Contender& contender, const bench::BenchCase& one, int count) {
-  std::vector<std::string> command, environment;
-  if (contender.workers == Workers::threads) {
-    // Its threads wait as it chooses.
-    environment = {fmt::format("OMP_NUM_THREADS={}", count), fmt::format("MKL_NUM_THREADS={}", count), "MKL_DYNAMIC=FALSE"};
-  } else {
-    // The others are single-threaded; several threads may only build the case before the clock starts.
-    environment = {"OPENBLAS_NUM_THREADS=1", "OMP_WAIT_POLICY=passive"};
-  }
-  if (contender.workers == Workers::ranks && count > 1) {
-    if (!in_path("mpirun")) throw Error(ErrorCode::file_missing, "mpirun is not installed");
-    command = {"mpirun", "-n", std::to_string(count)};
-    // Open MPI's own words for: root may, cores may be fewer than ranks, the kernel places processes.
-    for (const char* line : {"OMP_NUM_THREADS=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                             "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_hwloc_base_binding_policy=none"}) {
-      environment.emplace_back(line);
-    }
-  }
-  command.push_back(contender.path);
-  for (const auto& word : one.arguments()) command.push_back(word);
-  const auto outcome = run_child(command, environment, {.seconds = contender.seconds});
+  const auto outcome = run_on_host(contender, one, count);
   if (outcome.status != 0 || !outcome.stopped.empty()) throw Error(ErrorCode::structure, last_words(outcome));
   return bench::from_line(outcome.out);
+}
+
+SaidLines run_contender_lines(const Contender& contender, const bench::BenchCase& one, int ranks) {
+  try {
+    return said_lines(run_on_host(contender, one, ranks));
+  } catch (const Error& error) {
+    return {{}, error.what()};
+  }
 }
 
 SaidLines run_device_contender(const Contender& contender, const bench::BenchCase& one) {
   std::vector<std::string> command = {contender.path};
   for (const auto& word : one.arguments()) command.push_back(word);
-  const auto outcome = run_child(command, {}, {.seconds = contender.seconds});
-  SaidLines said{bench::from_lines(outcome.out), ""};
-  if (outcome.status != 0 || !outcome.stopped.empty()) said.trouble = last_words(outcome);
-  if (said.trouble.empty() && said.lines.empty()) said.trouble = "it said nothing";
-  return said;
+  return said_lines(run_child(command, {}, {.seconds = contender.seconds}));
 }
 
 std::string program_commit() {

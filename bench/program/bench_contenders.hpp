@@ -40,12 +40,14 @@ Contenders find_contenders(const std::string& kind, const std::vector<std::strin
 /// On `count` ranks or threads. Throws Error with the contender's last words when it did not give a line.
 bench::ContenderLine run_contender(const Contender& contender, const bench::BenchCase& one, int count);
 
-/// What a contender on a GPU said, a line an operation, and why it said no more; empty when it ended well.
+/// What a contender said that has several lines, an operation each, and why it said no more; empty when it ended well.
 struct SaidLines {
   std::vector<bench::ContenderLine> lines;
   std::string trouble;
 };
 SaidLines run_device_contender(const Contender& contender, const bench::BenchCase& one);
+/// On the host.
+SaidLines run_contender_lines(const Contender& contender, const bench::BenchCase& one, int ranks);
 
 /// Of the repository around the program, "-dirty" appended when it has changes; empty without one.
 std::string program_commit();

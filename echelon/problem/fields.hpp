@@ -4,8 +4,12 @@
 // evaluate it there; functions of users are evaluated on the host.
 #pragma once
 
+#include <bit>
+#include <cstdint>
+
 #include "echelon/base/elementary.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/problem/random_value.hpp"
 
 namespace echelon::problems {
 
@@ -22,6 +26,31 @@ struct JumpCoefficient {
   ECHELON_FN double operator()(double x, double y, double z) const {
     const double cubes = std::floor(4 * x) + std::floor(4 * y) + std::floor(4 * z);
     return cubes != 2 * std::floor(0.5 * cubes) ? contrast : 1.0;
+  }
+};
+
+struct RandomCoefficient {
+  double log_contrast;
+  std::uint64_t start;  // mixed_bits(seed)
+  ECHELON_FN double operator()(double x, double y, double z) const {
+    std::uint64_t bits = mixed_bits(start ^ std::bit_cast<std::uint64_t>(x));
+    bits = mixed_bits(bits ^ std::bit_cast<std::uint64_t>(y));
+    bits = mixed_bits(bits ^ std::bit_cast<std::uint64_t>(z));
+    return elementary::exp(log_contrast * (static_cast<double>(bits >> 11) * 0x1p-53));
+  }
+};
+
+struct RegionCoefficient {
+  double contrast;
+  ECHELON_FN PerAxis operator()(double x, double y, double z) const {
+    const int axis = ((x >= 0.5) + (y >= 0.5) + (z >= 0.5)) % 3;
+    return {axis == 0 ? contrast : 1.0, axis == 1 ? contrast : 1.0, axis == 2 ? contrast : 1.0};
+  }
+};
+
+struct RecirculatingFlow {
+  ECHELON_FN PerAxis operator()(double x, double y, double) const {
+    return {4 * x * (1 - x) * (2 * y - 1), -(4 * y * (1 - y) * (2 * x - 1)), 0.0};
   }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// −h²Δu: off-diagonals −w_o, diagonal Σ w_o over the whole stencil, so that neighbours outside are the zero boundary values.
+// −h²Δu: off-diagonals −w_o, diagonal Σ w_o over the whole stencil, so that neighbours outside are the zero boundary values;
+// without flux through the boundary over the neighbours inside.
 #include <algorithm>
 
 #include "echelon/base/threads.hpp"
@@ -11,8 +12,10 @@ namespace echelon::problems {
 namespace {
 
 /// Of each entry.
-Array<double> values_of(const Grid& grid, const Stencil& stencil) {
-  const Spacing space = spacing("poisson", grid, stencil);
+Array<double> values_of(const Grid& grid, const Stencil& stencil, Boundary boundary) {
+  const bool closed = boundary == Boundary::neumann;
+  const Spacing space = spacing("poisson", grid, stencil, closed ? Intervals::cells : Intervals::points_inside);
+  if (closed) require_neighbours("poisson", grid, space);
   const bool box = is_full_box(stencil, space);
   Array<double> value(stencil.size(), 0.0);
   double diagonal = 0;
@@ -46,17 +49,33 @@ void fill_lines(const Array<double>& value, StructMatrix<double>& A) {
   }
 }
 
+/// Its pointers are to `value` and `offsets`.
+BalancedRows balanced(const Grid& grid, const Stencil& stencil, const double* value, const Offset* offsets) {
+  return {value, offsets, stencil.size(), stencil.center(), Sides(grid)};
+}
+
 }  // namespace
 
-StructMatrix<double> poisson(Grid grid, const Stencil& stencil) {
+StructMatrix<double> poisson(Grid grid, const Stencil& stencil, Boundary boundary) {
   StructMatrix<double> A(grid, stencil, 1);
-  fill_lines(values_of(grid, stencil), A);
+  const auto value = values_of(grid, stencil, boundary);
+  if (boundary == Boundary::neumann) {
+    assemble(balanced(grid, stencil, value.data(), stencil.offsets().data()), A);
+  } else {
+    fill_lines(value, A);
+  }
   return A;
 }
 
-Rows poisson_rows(Grid grid, const Stencil& stencil, Device device) {
+Rows poisson_rows(Grid grid, const Stencil& stencil, Device device, Boundary boundary) {
   require_shape(grid, 1);
-  return constant_rows(grid, stencil, values_of(grid, stencil), device);
+  const auto value = values_of(grid, stencil, boundary);
+  if (boundary == Boundary::dirichlet) return constant_rows(grid, stencil, value, device);
+  RecipeTables tables;
+  tables.numbers.push_back(value.to(device));
+  tables.offsets = Array<Offset>(stencil.offsets()).to(device);
+  const BalancedRows recipe = balanced(grid, stencil, tables.numbers.front().data(), tables.offsets.data());
+  return std::make_shared<RecipeRows<BalancedRows>>(grid, stencil, 1, device, recipe, std::move(tables));
 }
 
 }  // namespace echelon::problems

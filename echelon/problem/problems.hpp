@@ -11,17 +11,38 @@
 
 namespace echelon::problems {
 
+/// What holds on the boundary of the unit cube.
+enum class Boundary {
+  dirichlet,  // u = 0
+  neumann     // no flux: the rows have sum 0, the matrix is singular and the constant is its null vector
+};
+
 /// −Δu on the unit cube (square, interval), u = 0 on the boundary, N interior points a direction, h_d = 1/(N_d + 1), the
 /// rows multiplied by h², h the smallest spacing, as users of 7-point codes expect (diagonal 6 for star7 on a cube). The
 /// full 3×3×3 cube and 3×3 square: 26 (8) and −1, as in HPCG, whatever the spacings; on a cube this is 9h² (3h²) times −Δ to
 /// second order. Every other symmetric stencil: weights h²/|o|² with |o| the distance in the unit cube, which for star5 and
 /// star7 are the second-order differences. Throws Error(bad_argument) for stencils without symmetry or without neighbours,
 /// and for those that do not reach along an axis the grid extends in.
-StructMatrix<double> poisson(Grid grid, const Stencil& stencil);
+/// Without flux: the points are the middles of cells, h_d = 1/N_d, and the diagonal is the sum over the neighbours inside.
+StructMatrix<double> poisson(Grid grid, const Stencil& stencil, Boundary boundary = Boundary::dirichlet);
+
+/// A right-hand side that a matrix with the constant as its null vector can reach: 1 and −1 by octants like a chessboard, 0
+/// on the middle planes. Its sum is 0. Axes with one point do not count.
+Vector<double> balanced_sources(Grid grid);
+
+/// One number an axis at a point of the unit cube; called from several threads at once.
+struct PerAxis {
+  double x, y, z;
+};
+using AxisField = std::function<PerAxis(double x, double y, double z)>;
+/// One vortex in the plane, the same at every z: (4x(1 − x)(2y − 1), −4y(1 − y)(2x − 1), 0). No divergence, no flux through
+/// the boundary, largest speed 1.
+AxisField recirculating_flow();
 
 struct ConvDiffOptions {
   double peclet = 10;                     // |velocity|·length/diffusion
   double velocity[3] = {1.0, 0.5, 0.25};  // only its direction counts
+  AxisField flow = {};                    // when given, in place of it: the velocity at a point, in units of |velocity|
 };
 /// −Δu + Pe (v/|v|)·∇u, Dirichlet, rows multiplied by h² as for `poisson`: second-order differences for diffusion,
 /// first-order upwind ones for convection. The stencil must be star5, star7 or their 1-D kin: ±1 along the axes.
@@ -33,14 +54,23 @@ using Coefficient = std::function<double(double x, double y, double z)>;
 Coefficient smooth_coefficient(double contrast);
 /// Cubes of side ¼ like a chessboard, 1 and C in turn. Throws Error(bad_argument) unless C is positive.
 Coefficient jump_coefficient(double contrast);
+/// At every place another value: C^t, t uniform in [0, 1) by a hash of the seed and the coordinates' bits. At the points of
+/// a grid that is one value a cell, the same bits on every machine. Throws Error(bad_argument) unless 1 ≤ C ≤ 1e300.
+Coefficient random_coefficient(double contrast, std::uint64_t seed);
+/// C along one axis, 1 along the two others; the axis is that of (upper in x) + (upper in y) + (upper in z) modulo 3, so
+/// that octants with a face in common differ. Throws Error(bad_argument) unless C is positive.
+AxisField region_coefficient(double contrast);
 
 struct VarPoissonOptions {
   Coefficient kappa = smooth_coefficient(100);  // positive everywhere
   double anisotropy[3] = {1, 1, 1};             // a factor of κ along x, y and z
+  AxisField along = {};                         // when given, in place of κ: that along x, y and z; unit stars only
+  Boundary boundary = Boundary::dirichlet;
 };
-/// −∇·(κ diag(εx, εy, εz) ∇u), Dirichlet, on the points of `poisson` and with rows multiplied by its h². Unit stars: κ at
-/// the points, harmonic means on the faces between them. The full box: bilinear or trilinear elements, κ at their centres.
-/// Symmetric positive definite. Throws Error(bad_argument) for other stencils and for coefficients that are not positive.
+/// −∇·(κ diag(εx, εy, εz) ∇u) on the points of `poisson` and with rows multiplied by its h². Unit stars: κ at the points,
+/// harmonic means on the faces between them. The full box: bilinear or trilinear elements, κ at their centres; without flux
+/// through the boundary its points are at i/(N − 1). Symmetric, positive definite (semidefinite without flux). Throws
+/// Error(bad_argument) for other stencils and for coefficients that are not positive.
 StructMatrix<double> variable_poisson(Grid grid, const Stencil& stencil, const VarPoissonOptions& options = {});
 
 /// What the implicit steps have in common: rows are multiplied by the time step, so that they read I + dt·(…).
@@ -112,7 +142,7 @@ StructMatrix<double> random(Grid grid, const Stencil& stencil, int dof, std::uin
 /// a copy on the host. The built-in coefficients and base states are evaluated there, functions of users on the host, and
 /// only their values at the points travel. Errors as above.
 using Rows = std::shared_ptr<const RowSource>;
-Rows poisson_rows(Grid grid, const Stencil& stencil, Device device);
+Rows poisson_rows(Grid grid, const Stencil& stencil, Device device, Boundary boundary = Boundary::dirichlet);
 Rows convection_diffusion_rows(Grid grid, const Stencil& stencil, const ConvDiffOptions& options, Device device);
 Rows variable_poisson_rows(Grid grid, const Stencil& stencil, const VarPoissonOptions& options, Device device);
 Rows euler_rows(Grid grid, const EulerOptions& options, Device device);

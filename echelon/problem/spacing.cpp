@@ -10,7 +10,7 @@
 
 namespace echelon::problems {
 
-Spacing spacing(const char* problem, const Grid& grid, const Stencil& stencil) {
+Spacing spacing(const char* problem, const Grid& grid, const Stencil& stencil, Intervals intervals) {
   const auto refuse = [&](const std::string& why) -> Error {
     return Error(ErrorCode::bad_argument,
                  fmt::format("{} is not defined on the stencil '{}': {}", problem, stencil.name(), why));
@@ -27,10 +27,20 @@ Spacing spacing(const char* problem, const Grid& grid, const Stencil& stencil) {
     if (!result.coupled[d] && sides[d] > 1) {
       throw refuse(fmt::format("it couples nothing along {}, where the grid has {} points", "xyz"[d], sides[d]));
     }
-    result.h[d] = 1.0 / static_cast<double>(sides[d] + 1);
+    result.h[d] = 1.0 / static_cast<double>(std::max<std::int64_t>(1, sides[d] + static_cast<int>(intervals)));
     if (result.coupled[d]) result.smallest = std::min(result.smallest, result.h[d]);
   }
   return result;
+}
+
+void require_neighbours(const char* problem, const Grid& grid, const Spacing& space) {
+  const std::int64_t sides[3] = {grid.nx, grid.ny, grid.nz};
+  for (int d = 0; d < 3; ++d) {
+    if (space.coupled[d] && sides[d] > 1) return;
+  }
+  throw Error(ErrorCode::bad_argument, fmt::format("{}: without flux through the boundary one point has no neighbours and "
+                                                   "its row is 0; two points along an axis are needed",
+                                                   problem));
 }
 
 bool is_unit_star(const Stencil& stencil) {

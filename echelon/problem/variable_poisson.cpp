@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <variant>
 
 #include "echelon/base/error.hpp"
@@ -25,18 +26,35 @@ void KappaSampler<Field>::refuse(double x, double y, double z) const {
       fmt::format("variable_poisson: the coefficient must be positive; at ({}, {}, {}) it is {}", x, y, z, kappa(x, y, z)));
 }
 
+template <class Field>
+void DirectedSampler<Field>::refuse(double x, double y, double z) const {
+  const PerAxis kappa = along(x, y, z);
+  throw Error(
+      ErrorCode::bad_argument,
+      fmt::format("variable_poisson: the coefficient must be positive along every axis; at ({}, {}, {}) it is {}, {} "
+                  "and {}",
+                  x, y, z, kappa.x, kappa.y, kappa.z));
+}
+
 namespace {
 
-using Samples = PointSamples<1>;
+constexpr const char* what = "the coefficient of variable_poisson";
 
-Samples sampled(const Coefficient& kappa, const SamplePoints& points, Device device) {
-  constexpr const char* what = "the coefficient of variable_poisson";
+PointSamples<1> sampled(const Coefficient& kappa, const SamplePoints& points, Device device) {
   if (const auto* smooth = kappa.target<SmoothCoefficient>()) {
     return {what, points, KappaSampler<SmoothCoefficient>{*smooth}, device};
   }
   if (const auto* jump = kappa.target<JumpCoefficient>())
     return {what, points, KappaSampler<JumpCoefficient>{*jump}, device};
+  if (const auto* random = kappa.target<RandomCoefficient>())
+    return {what, points, KappaSampler<RandomCoefficient>{*random}, device};
   return {what, points, KappaSampler<Coefficient>{kappa}, device};
+}
+
+PointSamples<3> sampled(const AxisField& along, const SamplePoints& points, Device device) {
+  if (const auto* regions = along.target<RegionCoefficient>())
+    return {what, points, DirectedSampler<RegionCoefficient>{*regions}, device};
+  return {what, points, DirectedSampler<AxisField>{along}, device};
 }
 
 struct Weights {
@@ -72,40 +90,78 @@ double element_weight(const Offset& offset, const Weights& weight, const Spacing
 
 /// A recipe and what it reads.
 struct Prepared {
-  std::variant<StarConductors, BoxElements> recipe;
-  Samples kappa;
+  std::variant<StarConductors, DirectedConductors, BoxElements> recipe;
+  Array<double> kappa;
 };
 
-Prepared star(const Stencil& stencil, const Weights& weight, Samples kappa) {
-  StarConductors recipe{};
+template <int components>
+Prepared star(const Grid& grid, const Stencil& stencil, const Weights& weight, Boundary boundary,
+              PointSamples<components> kappa) {
+  Conductors<components> recipe{};
   recipe.kappa = kappa.view();
   std::copy_n(weight.along, 3, recipe.along);
   std::ranges::copy(stencil.offsets(), recipe.offsets);
   recipe.entries = stencil.size();
   recipe.center = stencil.center();
-  return {recipe, std::move(kappa)};
+  recipe.closed = boundary == Boundary::neumann;
+  recipe.sides = Sides(grid);
+  return {recipe, std::move(kappa).values()};
 }
 
-Prepared box(const Stencil& stencil, const Weights& weight, const Spacing& space, Samples kappa) {
+Prepared star(const Grid& grid, const Stencil& stencil, const VarPoissonOptions& options, Device device) {
+  const bool closed = options.boundary == Boundary::neumann;
+  const Spacing space = spacing("variable_poisson", grid, stencil, closed ? Intervals::cells : Intervals::points_inside);
+  const Weights weight = weights(space, options.anisotropy);
+  if (closed) require_neighbours("variable_poisson", grid, space);
+  const SamplePoints points{grid, closed ? Place::cells : Place::nodes, closed ? 0 : 1};
+  if (options.along) return star(grid, stencil, weight, options.boundary, sampled(options.along, points, device));
+  return star(grid, stencil, weight, options.boundary, sampled(options.kappa, points, device));
+}
+
+Prepared box(const Grid& grid, const Stencil& stencil, const VarPoissonOptions& options, Device device) {
+  if (options.along) {
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("variable_poisson: a coefficient that differs by direction is for ±1 along the axes (star5, "
+                            "star7), not for '{}'",
+                            stencil.name()));
+  }
+  const bool closed = options.boundary == Boundary::neumann;
+  const Spacing space =
+      spacing("variable_poisson", grid, stencil, closed ? Intervals::points_on_walls : Intervals::points_inside);
+  const Weights weight = weights(space, options.anisotropy);
+  const std::int64_t sides[3] = {grid.nx, grid.ny, grid.nz};
+  std::int64_t elements[3];
   BoxElements recipe{};
+  for (int d = 0; d < 3; ++d) {
+    if (closed && space.coupled[d] && sides[d] == 1) {
+      throw Error(ErrorCode::bad_argument, fmt::format("variable_poisson: without flux through the boundary '{}' needs two "
+                                                       "points along {}",
+                                                       stencil.name(), "xyz"[d]));
+    }
+    recipe.below[d] = closed && space.coupled[d];
+    elements[d] = sides[d] + (closed ? -1 : 1) * space.coupled[d];
+  }
+  const Grid cells{elements[0], elements[1], elements[2]};
+  auto kappa = sampled(options.kappa, {cells, Place::cells, 0}, device);
   recipe.kappa = kappa.view();
+  recipe.elements = Sides(cells);
   for (int e = 0; e < stencil.size(); ++e) recipe.weight[e] = element_weight(stencil.offsets()[e], weight, space);
   std::copy_n(space.coupled, 3, recipe.coupled);
-  return {recipe, std::move(kappa)};
+  return {recipe, std::move(kappa).values()};
 }
 
 Prepared prepared(const Grid& grid, const Stencil& stencil, const VarPoissonOptions& options, Device device) {
-  const Spacing space = spacing("variable_poisson", grid, stencil);
-  const Weights weight = weights(space, options.anisotropy);
-  if (is_full_box(stencil, space)) {
-    const Grid elements{grid.nx + space.coupled[0], grid.ny + space.coupled[1], grid.nz + space.coupled[2]};
-    return box(stencil, weight, space, sampled(options.kappa, {elements, Place::cells, 0}, device));
-  }
-  if (is_unit_star(stencil)) return star(stencil, weight, sampled(options.kappa, {grid, Place::nodes, 1}, device));
+  if (is_full_box(stencil, spacing("variable_poisson", grid, stencil))) return box(grid, stencil, options, device);
+  if (is_unit_star(stencil)) return star(grid, stencil, options, device);
   throw Error(ErrorCode::bad_argument,
               fmt::format("variable_poisson is not defined on the stencil '{}': it needs ±1 along the axes (star5, star7) "
                           "or the full box (box9, box27)",
                           stencil.name()));
+}
+
+void require_contrast(double contrast, double least, double most) {
+  if (contrast >= least && contrast <= most) return;
+  throw Error(ErrorCode::bad_argument, fmt::format("a contrast is from {} to {}; got {}", least, most, contrast));
 }
 
 }  // namespace
@@ -122,6 +178,16 @@ Coefficient jump_coefficient(double contrast) {
   return JumpCoefficient{contrast};
 }
 
+Coefficient random_coefficient(double contrast, std::uint64_t seed) {
+  require_contrast(contrast, 1, 1e300);
+  return RandomCoefficient{elementary::log(contrast), mixed_bits(seed)};
+}
+
+AxisField region_coefficient(double contrast) {
+  require_contrast(contrast, std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
+  return RegionCoefficient{contrast};
+}
+
 StructMatrix<double> variable_poisson(Grid grid, const Stencil& stencil, const VarPoissonOptions& options) {
   StructMatrix<double> A(grid, stencil, 1);
   const Prepared made = prepared(grid, stencil, options, Device::host());
@@ -133,7 +199,7 @@ Rows variable_poisson_rows(Grid grid, const Stencil& stencil, const VarPoissonOp
   require_shape(grid, 1);
   Prepared made = prepared(grid, stencil, options, device);
   RecipeTables tables;
-  tables.numbers.push_back(std::move(made.kappa).values());
+  tables.numbers.push_back(std::move(made.kappa));
   return std::visit(
       [&]<class Recipe>(const Recipe& recipe) -> Rows {
         return std::make_shared<RecipeRows<Recipe>>(grid, stencil, 1, device, recipe, std::move(tables));

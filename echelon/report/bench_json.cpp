@@ -12,6 +12,12 @@ Json parts_json(const std::vector<TimePart>& parts) {
   return json;
 }
 
+Json history_json(const ResidualHistory& history) {
+  Json json = Json::array();
+  for (const auto& at : history) json.push_back({at.seconds, at.residual});
+  return json;
+}
+
 Json peer_json(const PeerTime& peer, double our_seconds) {
   Json json = {{"name", peer.name},       {"method", peer.method}, {"ranks", peer.ranks},
                {"seconds", peer.seconds}, {"spread", peer.spread}, {"speedup", peer.seconds / our_seconds}};
@@ -23,6 +29,7 @@ Json peer_json(const PeerTime& peer, double our_seconds) {
   }
   if (!peer.reason.empty()) json["reason"] = peer.reason;
   if (!peer.parts.empty()) json["parts"] = parts_json(peer.parts);
+  if (!peer.history.empty()) json["history"] = history_json(peer.history);
   return json;
 }
 
@@ -67,6 +74,7 @@ Json bench_row_json(const BenchRow& row) {
     json["measures"] = Json::object();
     for (const auto& one : row.measures) json["measures"][one.name] = one.value;
   }
+  if (!row.history.empty()) json["history"] = history_json(row.history);
   json["peer"] = best ? Json(best->name + ", " + best->method) : Json(nullptr);
   json["peer_seconds"] = best ? Json(best->seconds) : Json(nullptr);
   json["speedup"] = best ? Json(best->seconds / row.seconds) : Json(nullptr);
@@ -119,6 +127,14 @@ std::vector<TimePart> parts_from(const Json& json, const char* name = "parts") {
   return parts;
 }
 
+ResidualHistory history_from(const Json& json) {
+  ResidualHistory history;
+  for (const Json& at : field<Json>(json, "history", Json::array())) {
+    history.push_back({at.at(0).get<double>(), at.at(1).is_null() ? std::nan("") : at.at(1).get<double>()});
+  }
+  return history;
+}
+
 BenchRow bench_row_from(const Json& json) {
   BenchRow row;
   row.operation = field<std::string>(json, "operation");
@@ -152,6 +168,7 @@ BenchRow bench_row_from(const Json& json) {
   row.setup_span_seconds = field<double>(json, "setup_span_seconds");
   row.copy_seconds = field<double>(json, "copy_seconds");
   row.upload_seconds = field<double>(json, "upload_seconds");
+  row.history = history_from(json);
   const Json measures = field<Json>(json, "measures", Json::object());
   for (const auto& one : measures.items()) {
     row.measures.push_back({one.key(), one.value().is_null() ? std::nan("") : one.value().get<double>()});
@@ -169,6 +186,7 @@ BenchRow bench_row_from(const Json& json) {
     peer.relative_residual = field<double>(one, "relative_residual");
     peer.reason = field<std::string>(one, "reason");
     peer.parts = parts_from(one);
+    peer.history = history_from(one);
     row.peers.push_back(std::move(peer));
   }
   return row;

@@ -24,6 +24,12 @@ struct NamedNumber {
   double value = 0;
 };
 
+/// Relative residuals of a solve, each with the seconds since its set-up began.
+struct ResidualAt {
+  double seconds = 0, residual = 0;
+};
+using ResidualHistory = std::vector<ResidualAt>;
+
 struct PeerTime {
   std::string name;    // "PETSc 3.18.5"
   std::string method;  // "seqaij ILU(0)"
@@ -34,6 +40,7 @@ struct PeerTime {
   double relative_residual = 0;
   std::string reason;           // how a solve ended, where that is compared
   std::vector<TimePart> parts;  // of a solve on a GPU
+  ResidualHistory history;      // of mg
 };
 
 struct BenchRow {
@@ -61,7 +68,8 @@ struct BenchRow {
   std::vector<TimePart> setup_parts;
   double setup_span_seconds = 0;  // in one go, where setup_seconds are a sum of parts that were waited for; 0: not measured
   double copy_seconds = 0, upload_seconds = 0;
-  std::vector<NamedNumber> measures;  // trisolve
+  std::vector<NamedNumber> measures;  // trisolve, hpcg, dbsr, mg
+  ResidualHistory history;            // mg
   std::vector<PeerTime> peers;        // with as many ranks or threads as we have threads
 
   /// Bytes a second over `bandwidth`, in percent; 0 without a model.

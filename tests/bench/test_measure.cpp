@@ -94,6 +94,76 @@ TEST(BenchCase, ArgumentsReadBack) {
   EXPECT_THROW(BenchCase::from_arguments("trsv", 3, wrong), Error);
 }
 
+BenchCase read_back(const BenchCase& one) {
+  auto words = one.arguments();
+  words.insert(words.begin(), "program");
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  return BenchCase::from_arguments(one.kind, static_cast<int>(argv.size()), argv.data());
+}
+
+TEST(BenchCase, TheWordsOfAProblemReadBackAsTheSameMatrix) {
+  BenchCase one;
+  one.kind = "mg", one.solver = "cg", one.grid = {5, 4, 3};
+  std::vector<BenchCase> cases;
+  for (const char* coefficient : {"smooth", "jumps", "random", "regions"}) {
+    one.problem = "varpoisson";
+    one.words.coefficient = coefficient;
+    one.words.contrast = 1e6;
+    cases.push_back(one);
+  }
+  one.words.anisotropy[2] = 0.01;
+  one.words.closed = true;
+  one.setting = "PFMG relax 2, rap 0, skip 1";
+  cases.push_back(one);
+  one.problem = "convdiff";
+  one.words = {};
+  one.words.peclet = 1234.5;
+  one.words.velocity[1] = -1.0 / 3;
+  cases.push_back(one);
+  one.words.recirculating = true;
+  cases.push_back(one);
+  one.problem = "poisson";
+  one.words = {};
+  one.words.closed = true;
+  cases.push_back(one);
+  std::set<std::string> names;
+  for (const auto& wanted : cases) {
+    const BenchCase back = read_back(wanted);
+    names.insert(back.name());
+    EXPECT_EQ(back.name(), wanted.name());
+    EXPECT_EQ(back.setting, wanted.setting);
+    EXPECT_TRUE(std::ranges::equal(back.make().values(), wanted.make().values())) << wanted.name();
+    const auto b = back.right_hand_side();
+    double sum = 0;
+    for (std::int64_t i = 0; i < b.size(); ++i) sum += b[i];
+    EXPECT_EQ(sum, wanted.words.closed ? 0 : 60) << wanted.name();
+  }
+  EXPECT_EQ(names.size(), cases.size());
+  EXPECT_EQ(BenchCase{}.words.name(), "");
+  for (const auto& [option, value] : {std::pair{"--coefficient", "rough"},
+                                      {"--contrast", "1e"},
+                                      {"--velocity", "1,2"},
+                                      {"--anisotropy", "1,2,x"},
+                                      {"--boundary", "robin"},
+                                      {"--peclet", "nan"}}) {
+    EXPECT_THROW((void)ProblemWords{}.read(option, value), Error) << option;
+  }
+}
+
+TEST(BenchCase, OfASingularProblemXIsTakenWithoutItsMean) {
+  BenchCase one;
+  one.grid = {2, 2, 1};
+  Vector<double> x(4, 3.0);
+  x[0] = 7;
+  one.fix_constant(x);
+  EXPECT_EQ(x[0], 7);
+  one.words.closed = true;
+  one.fix_constant(x);
+  EXPECT_EQ(x[0], 3);
+  EXPECT_EQ(x[3], -1);
+}
+
 TEST(RowSlab, RowsAreTheMatrixOwnForEveryNumberOfRanks) {
   for (const auto& [grid, stencil] : {std::pair{Grid{5, 4, 7}, stencils::box27()}, {Grid{6, 5, 1}, stencils::star5()}}) {
     const auto A = problems::random(grid, stencil, 2, 3);

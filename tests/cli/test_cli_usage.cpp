@@ -43,6 +43,20 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"solve --problem euler --cfl 2 --dt 1", 2, "--dt and --cfl both give the time step"},
         Refused{"solve --problem varpoisson --anisotropy 1,0,1 --grid 4", 2, "EX,EY,EZ, all positive"},
         Refused{"solve --problem varpoisson --contrast 0.5", 2, "needs a finite number of at least 1"},
+        Refused{"solve --problem varpoisson --coefficient random --contrast 0", 2, "needs a finite number of at least 1"},
+        Refused{"solve --problem varpoisson --coefficient random --contrast nan", 2, "needs a finite number of at least 1"},
+        Refused{"solve --problem varpoisson --coefficient random --contrast 1e305 --grid 4", 2, "from 1 to 1e+300"},
+        Refused{"solve --problem varpoisson --coefficient randon", 2, "did you mean random?"},
+        Refused{"solve --problem varpoisson --coefficient regions --stencil box27 --grid 4", 2, "differs by direction"},
+        Refused{"solve --problem varpoisson --seed 3", 2, "--seed is for --coefficient random; got smooth"},
+        Refused{"solve --problem convdiff --velocity 1,2 --grid 4", 2, "got '1,2', needs X,Y,Z"},
+        Refused{"solve --problem convdiff --velocity 1,2,nan --grid 4", 2, "got '1,2,nan', needs X,Y,Z"},
+        Refused{"solve --problem convdiff --velocity 0,0,0 --grid 4", 2, "that are not all 0, or recirculating"},
+        Refused{"solve --problem convdiff --velocity recirculate --grid 4", 2, "or recirculating"},
+        Refused{"solve --velocity 1,2,3", 2, "--velocity is for --problem convdiff"},
+        Refused{"solve --boundary neuman", 2, "did you mean neumann?"},
+        Refused{"solve --problem convdiff --boundary neumann", 2, "--boundary is for --problem poisson or varpoisson"},
+        Refused{"solve --boundary neumann --grid 1", 2, "two points along an axis"},
         Refused{"solve --problem varpoisson --stencil diamond25 --grid 8", 2, "the full box (box9, box27)"},
         Refused{"solve --problem euler --match-rows --grid 4", 2, "blocks of size 1"},
         Refused{"solve --matrix A.mtx --dt 1", 2, "--dt describes a built-in problem"},
@@ -119,7 +133,8 @@ TEST_F(Usage, HelpAndVersion) {
 TEST_F(Usage, ANumberBelowTheNormalOnesIsANumber) {
   for (const char* line : {"solve --grid 4 --atol 1e-320", "solve --grid 4 --pc ilut --drop 1e-320",
                            "solve --problem euler --grid 4 --dt 1e-320", "solve --grid 4 --time-limit 1e-320",
-                           "solve --problem varpoisson --anisotropy 1e-320 --grid 4"}) {
+                           "solve --problem varpoisson --anisotropy 1e-320 --grid 4",
+                           "solve --problem convdiff --velocity 1e-320,1,0 --grid 4"}) {
     const auto result = run(line);
     EXPECT_FALSE(contains(result.err, "a bug of ours")) << line << result.err;
     EXPECT_LE(result.status, 2) << line;

@@ -176,7 +176,98 @@ TEST(ConvectionDiffusion, FirstOrderByManufacturedSolution) {
   }
 }
 
+TEST(ConvectionDiffusion, AFlowByHand) {
+  // h = 1/4, Pe = 8, v = (x − ½, 0, 0) at x = ¼, ½, ¾: c = Pe h v = −½, 0, ½.
+  const auto A = convection_diffusion({3, 1, 1}, line(), {.peclet = 8, .flow = [](double x, double, double) {
+                                                            return ec::problems::PerAxis{x - 0.5, 0, 0};
+                                                          }});
+  const double rows[3][3] = {{0, 2.5, -1.5}, {-1, 2, -1}, {-1.5, 2.5, 0}};
+  for (int i = 0; i < 3; ++i) {
+    for (int e = 0; e < 3; ++e) EXPECT_EQ(A.block(i, e)[0], rows[i][e]) << i << e;
+  }
+}
+
+TEST(ConvectionDiffusion, AConstantFlowIsAVelocity) {
+  const double speed = std::sqrt(1 + 0.25 + 0.0625);
+  const ec::problems::ConvDiffOptions velocity{.peclet = 300, .velocity = {1, -0.5, 0.25}};
+  const ec::problems::ConvDiffOptions flow{.peclet = 300, .flow = [=](double, double, double) {
+                                             return ec::problems::PerAxis{1 / speed, -0.5 / speed, 0.25 / speed};
+                                           }};
+  const auto A = convection_diffusion({4, 5, 6}, ec::stencils::star7(), velocity);
+  const auto B = convection_diffusion({4, 5, 6}, ec::stencils::star7(), flow);
+  for (std::size_t i = 0; i < A.values().size(); ++i) EXPECT_NEAR(A.values()[i], B.values()[i], 1e-13 * 300);
+}
+
+TEST(ConvectionDiffusion, TheVortexTurnsWithoutDivergence) {
+  const auto v = ec::problems::recirculating_flow();
+  const auto at = [&](double x, double y) { return v(x, y, 0.3); };
+  EXPECT_DOUBLE_EQ(at(0.5, 1).x, 1);
+  EXPECT_DOUBLE_EQ(at(0.5, 0).x, -1);
+  EXPECT_DOUBLE_EQ(at(1, 0.5).y, -1);
+  EXPECT_DOUBLE_EQ(at(0, 0.5).y, 1);
+  constexpr double step = 0x1p-10;
+  for (const double x : {0.1, 0.4, 0.8}) {
+    for (const double y : {0.2, 0.5, 0.9}) {
+      EXPECT_NEAR((at(x + step, y).x - at(x - step, y).x + at(x, y + step).y - at(x, y - step).y) / (2 * step), 0, 1e-12);
+    }
+    EXPECT_EQ(at(0, x).x, 0);
+    EXPECT_EQ(at(x, 1).y, 0);
+  }
+  for (const char* stencil : {"star5", "star7"}) {
+    const ec::Grid grid{9, 10, stencil[4] == '5' ? 1 : 4};
+    const auto A = convection_diffusion(grid, ec::stencils::named(stencil),
+                                        {.peclet = 1e4, .flow = ec::problems::recirculating_flow()});
+    EXPECT_GT(ec::asymmetry(A), 0);
+    for (std::int64_t p = 0; p < grid.points(); ++p) {
+      double sum = 0;
+      for (int e = 0; e < A.stencil().size(); ++e) {
+        sum += A.block(p, e)[0];
+        ASSERT_TRUE(e == A.stencil().center() || A.block(p, e)[0] <= 0) << p;
+      }
+      ASSERT_GE(sum, -1e-10) << p;
+    }
+  }
+}
+
+TEST(ConvectionDiffusion, FirstOrderInTheVortex) {
+  // u = sin πx sin πy on the square; ∂u/∂x = π cos πx sin πy.
+  constexpr double pi = std::numbers::pi, peclet = 20;
+  const auto v = ec::problems::recirculating_flow();
+  std::vector<double> errors;
+  for (const std::int64_t n : {15, 31, 63}) {
+    const auto A = convection_diffusion({n, n, 1}, ec::stencils::star5(), {.peclet = peclet, .flow = v});
+    const double h = 1.0 / static_cast<double>(n + 1);
+    Eigen::VectorXd b(n * n), exact(n * n);
+    for (std::int64_t p = 0; p < n * n; ++p) {
+      const double x = h * static_cast<double>(p % n + 1), y = h * static_cast<double>(p / n + 1);
+      exact[p] = std::sin(pi * x) * std::sin(pi * y);
+      const auto [vx, vy, vz] = v(x, y, 0);
+      b[p] = h * h *
+             (2 * pi * pi * exact[p] +
+              peclet * pi * (vx * std::cos(pi * x) * std::sin(pi * y) + vy * std::sin(pi * x) * std::cos(pi * y)));
+    }
+    errors.push_back((solve(A, b) - exact).lpNorm<Eigen::Infinity>());
+  }
+  for (int level = 0; level < 2; ++level) EXPECT_NEAR(std::log2(errors[level] / errors[level + 1]), 1, 0.3) << level;
+}
+
+TEST(ConvectionDiffusion, SameBitsForEveryThreadCount) {
+  const auto made = [](int threads) {
+    ec::set_threads(threads);
+    return convection_diffusion({40, 30, 20}, ec::stencils::star7(), {.flow = ec::problems::recirculating_flow()});
+  };
+  const auto one = made(1);
+  for (const int threads : {2, 3, 4}) EXPECT_TRUE(std::ranges::equal(one.values(), made(threads).values())) << threads;
+  ec::set_threads(0);
+}
+
 TEST(ConvectionDiffusion, Refusals) {
+  EXPECT_ERROR((void)convection_diffusion({4, 4, 4}, ec::stencils::star7(),
+                                          {.flow =
+                                               [](double x, double, double) {
+                                                 return ec::problems::PerAxis{1 / (x - 0.2), 0, std::nan("")};
+                                               }}),
+               bad_argument, "the velocity of convection_diffusion at (0.2, 0.2, 0.2) is");
   EXPECT_ERROR((void)convection_diffusion({4, 4, 4}, ec::stencils::box27()), bad_argument, "±1 along the axes");
   EXPECT_ERROR((void)convection_diffusion({9, 9, 9}, ec::stencils::star13()), bad_argument, "is there");
   EXPECT_ERROR((void)convection_diffusion({4, 4, 4}, ec::stencils::star5()), bad_argument, "nothing along z");

@@ -140,9 +140,108 @@ TEST(VariablePoisson, SecondOrderAcrossAJump) {
   for (const double order : ec::test::observed_orders(errors)) EXPECT_NEAR(order, 2, 0.15);
 }
 
+TEST(VariablePoisson, RegionsByHand) {
+  // N = 3, C = 9: (i+1)/4 is in the lower half for i = 0 alone. Point 0 is strong along x, (1,0,0) along y, (1,1,0) along z
+  // and (1,1,1) along x again. The face between x and y octants: 2·9·1/10 along x, and along y as much.
+  const auto A = variable_poisson({3, 3, 3}, ec::stencils::star7(), {.along = ec::problems::region_coefficient(9)});
+  const auto& s = A.stencil();
+  const auto value = [&](std::int64_t i, std::int64_t j, std::int64_t k, const ec::Offset& o) {
+    return A.block(A.grid().index(i, j, k), s.find(o))[0];
+  };
+  EXPECT_DOUBLE_EQ(value(0, 0, 0, {1, 0, 0}), -1.8);
+  EXPECT_DOUBLE_EQ(value(0, 0, 0, {0, 1, 0}), -1.8);
+  EXPECT_DOUBLE_EQ(value(0, 0, 0, {0, 0, 0}), 9 + 1.8 + 1 + 1.8 + 1 + 1);
+  EXPECT_DOUBLE_EQ(value(1, 1, 1, {1, 0, 0}), -9);
+  EXPECT_DOUBLE_EQ(value(1, 1, 1, {0, 1, 0}), -1);
+  EXPECT_DOUBLE_EQ(value(1, 0, 0, {1, 0, 0}), -1);
+  EXPECT_DOUBLE_EQ(value(1, 1, 0, {1, 0, 0}), -1);
+}
+
+TEST(VariablePoisson, RegionsHaveAnMMatrixStrongAlongAllAxes) {
+  const ec::Grid grid{8, 9, 10};
+  const auto A = variable_poisson(grid, ec::stencils::star7(), {.along = ec::problems::region_coefficient(1000)});
+  EXPECT_EQ(ec::asymmetry(A), 0);
+  const auto& s = A.stencil();
+  int strong[3] = {0, 0, 0};
+  for (std::int64_t p = 0; p < grid.points(); ++p) {
+    double sum = 0;
+    for (int e = 0; e < 7; ++e) {
+      ASSERT_TRUE(e == s.center() || A.block(p, e)[0] <= 0) << p;
+      sum += A.block(p, e)[0];
+    }
+    ASSERT_GE(sum, -1e-12 * A.block(p, s.center())[0]);
+    const ec::Offset steps[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (int d = 0; d < 3; ++d) strong[d] += A.block(p, s.find(steps[d]))[0] < -400;
+  }
+  for (const int d : {0, 1, 2}) EXPECT_GT(strong[d], 100) << d;  // 720 points: two, three and three of eight octants
+}
+
+TEST(VariablePoisson, DirectedAndScalarCoefficientsAgreeWhereTheyAreEqual) {
+  const auto kappa = ec::problems::smooth_coefficient(50);
+  const auto along = [&](double x, double y, double z) {
+    const double k = kappa(x, y, z);
+    return ec::problems::PerAxis{k, k, k};
+  };
+  for (const auto boundary : {ec::problems::Boundary::dirichlet, ec::problems::Boundary::neumann}) {
+    const auto A =
+        variable_poisson({7, 6, 5}, ec::stencils::star7(), {.kappa = kappa, .anisotropy = {1, 2, 3}, .boundary = boundary});
+    const auto B =
+        variable_poisson({7, 6, 5}, ec::stencils::star7(), {.anisotropy = {1, 2, 3}, .along = along, .boundary = boundary});
+    EXPECT_TRUE(std::ranges::equal(A.values(), B.values()));
+  }
+}
+
+TEST(VariablePoisson, RandomValuesAreLogUniformAndTheSeedMatters) {
+  constexpr double contrast = 1e4;
+  const auto kappa = ec::problems::random_coefficient(contrast, 1), other = ec::problems::random_coefficient(contrast, 2);
+  int quarter[4] = {0, 0, 0, 0}, same = 0;
+  constexpr int n = 20;
+  for (int p = 0; p < n * n * n; ++p) {
+    const double x = (p % n + 1) / (n + 1.0), y = (p / n % n + 1) / (n + 1.0), z = (p / n / n + 1) / (n + 1.0);
+    const double k = kappa(x, y, z);
+    ASSERT_GE(k, 1);
+    ASSERT_LT(k, contrast);
+    ++quarter[static_cast<int>(4 * std::log(k) / std::log(contrast))];
+    same += k == other(x, y, z);
+  }
+  for (const int count : quarter) EXPECT_NEAR(count, 2000, 160);  // four standard deviations
+  EXPECT_EQ(same, 0);
+  EXPECT_EQ(ec::problems::random_coefficient(1, 5)(0.25, 0.5, 0.75), 1);
+}
+
+TEST(VariablePoisson, RandomValuesHaveTheSameBitsEverywhere) {
+  const auto kappa = ec::problems::random_coefficient(1000, 1);
+  EXPECT_EQ(kappa(0.25, 0.5, 0.75), 0x1.431906547b55ap+3);
+  EXPECT_EQ(kappa(0.125, 0.5, 0), 0x1.00b3abf8a9a85p+8);
+  const auto made = [&](int threads) {
+    ec::set_threads(threads);
+    return variable_poisson({30, 40, 25}, ec::stencils::star7(), {.kappa = kappa});
+  };
+  const auto one = made(1);
+  for (const int threads : {2, 3, 4}) EXPECT_TRUE(std::ranges::equal(one.values(), made(threads).values())) << threads;
+  ec::set_threads(0);
+  EXPECT_EQ(ec::asymmetry(one), 0);
+}
+
 TEST(VariablePoisson, Refusals) {
   using ec::problems::jump_coefficient;
+  using ec::problems::random_coefficient;
+  using ec::problems::region_coefficient;
   using ec::problems::smooth_coefficient;
+  EXPECT_ERROR((void)variable_poisson({4, 4, 4}, ec::stencils::box27(), {.along = region_coefficient(10)}), bad_argument,
+               "differs by direction");
+  EXPECT_ERROR((void)variable_poisson({4, 4, 4}, ec::stencils::star7(),
+                                      {.along =
+                                           [](double, double y, double) {
+                                             return ec::problems::PerAxis{1, y, 1};
+                                           }}),
+               bad_argument, "must be positive along every axis; at (0, 0, 0) it is 1, 0 and 1");
+  for (const double contrast : {0.5, 0.0, -3.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    EXPECT_ERROR((void)random_coefficient(contrast, 1), bad_argument, "a contrast is from 1 to 1e+300");
+  }
+  for (const double contrast : {0.0, -3.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    EXPECT_ERROR((void)region_coefficient(contrast), bad_argument, "a contrast is from");
+  }
   EXPECT_ERROR((void)variable_poisson({9, 9, 9}, ec::stencils::star13()), bad_argument, "the full box (box9, box27)");
   EXPECT_ERROR((void)variable_poisson({4, 4, 4}, ec::stencils::star5()), bad_argument, "nothing along z");
   EXPECT_ERROR((void)variable_poisson({4, 4, 4}, ec::stencils::star7(), {.anisotropy = {1, 0, 1}}), bad_argument,

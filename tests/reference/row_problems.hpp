@@ -24,17 +24,41 @@ inline void add_scalar_problems(const Grid& grid, const Stencil& stencil, std::v
   const std::string place = " " + stencil.name() + " " + grid_text(grid);
   list.push_back({"poisson" + place, [=] { return problems::poisson(grid, stencil); },
                   [=](Device d) { return problems::poisson_rows(grid, stencil, d); }});
+  constexpr auto closed = problems::Boundary::neumann;
+  if (grid.points() > 1) {
+    list.push_back({"poisson without flux" + place, [=] { return problems::poisson(grid, stencil, closed); },
+                    [=](Device d) { return problems::poisson_rows(grid, stencil, d, closed); }});
+  }
   if (stencil.size() <= 7) {
+    problems::ConvDiffOptions vortex, own;
+    vortex.flow = problems::recirculating_flow();
+    own.flow = [](double x, double y, double z) { return problems::PerAxis{y, -x, z - 0.5}; };
+    for (const auto& options : {vortex, own}) {
+      list.push_back({"convdiff with a flow" + place, [=] { return problems::convection_diffusion(grid, stencil, options); },
+                      [=](Device d) { return problems::convection_diffusion_rows(grid, stencil, options, d); }});
+    }
     list.push_back({"convdiff" + place, [=] { return problems::convection_diffusion(grid, stencil); },
                     [=](Device d) { return problems::convection_diffusion_rows(grid, stencil, {}, d); }});
   }
   const bool box = stencil.name() == "box9" || stencil.name() == "box27";
   if (stencil.size() > 7 && !box) return;
-  problems::VarPoissonOptions smooth, jumps, own;
+  problems::VarPoissonOptions smooth, jumps, drawn, own;
   smooth.anisotropy[2] = 0.3;
   jumps.kappa = problems::jump_coefficient(1e4);
   own.kappa = [](double x, double y, double z) { return 1 + x + y * z; };
-  for (const auto& options : {smooth, jumps, own}) {
+  drawn.kappa = problems::random_coefficient(1e3, 7);
+  std::vector<problems::VarPoissonOptions> variants = {smooth, jumps, drawn, own};
+  if (!box) {
+    variants.emplace_back().along = problems::region_coefficient(1e3);
+    variants.emplace_back().along = [](double x, double y, double z) { return problems::PerAxis{1 + x, 2 + y, 3 - z}; };
+    variants.back().anisotropy[1] = 0.2;
+  }
+  const bool closable = box ? grid.nx > 1 && grid.ny > 1 && (grid.nz > 1 || stencil.size() == 9) : grid.points() > 1;
+  for (std::size_t n = variants.size(); closable && n > 0; --n) {
+    variants.push_back(variants[n - 1]);
+    variants.back().boundary = closed;
+  }
+  for (const auto& options : variants) {
     list.push_back({"varpoisson" + place, [=] { return problems::variable_poisson(grid, stencil, options); },
                     [=](Device d) { return problems::variable_poisson_rows(grid, stencil, options, d); }});
   }

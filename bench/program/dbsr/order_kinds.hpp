@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kinds of benchmark that compare elimination orders, each with its run, table, picture and what --methods takes.
+// The kinds of benchmark that compare orders and cycles of our own, each with its run, table, picture and what --methods
+// takes.
 #pragma once
 
 #include <string>
@@ -17,6 +18,7 @@ struct OrderKind {
   std::string (*svg)(const BenchReport& report);
   std::vector<std::string> (*methods)();
   bool processes;  // takes ranks, seconds, and a reference program
+  bool large;      // takes --large
 };
 const std::vector<OrderKind>& order_kinds();
 /// Null for other kinds.

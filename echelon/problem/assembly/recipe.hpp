@@ -77,4 +77,32 @@ struct ConstantRows {
   ECHELON_FN Row row(Ijk) const { return {value}; }
 };
 
+/// The same value for a neighbour at all points, and a diagonal that balances the neighbours there are: row sums are 0.
+struct BalancedRows {
+  static constexpr int unknowns = 1;
+  static constexpr std::int64_t operations = 40;
+  const double* value;    // of each entry but the centre's
+  const Offset* offsets;  // of the stencil
+  int entries, center;
+  Sides sides;
+
+  struct Block {
+    double value;
+    ECHELON_FN double at(int, int) const { return value; }
+  };
+  struct Row {
+    const BalancedRows& of;
+    Ijk p;
+    ECHELON_FN Block block(int e, const Offset&) const {
+      if (e != of.center) return {of.value[e]};
+      double diagonal = 0;
+      for (int other = 0; other < of.entries; ++other) {
+        if (other != of.center && of.sides.contain(moved(p, of.offsets[other]))) diagonal -= of.value[other];
+      }
+      return {diagonal};
+    }
+  };
+  ECHELON_FN Row row(Ijk p) const { return {*this, p}; }
+};
+
 }  // namespace echelon::problems
