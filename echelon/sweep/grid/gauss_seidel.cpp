@@ -71,7 +71,7 @@ template <class T>
 struct GaussSeidel<T>::Impl {
   /// What one call at a time works with.
   struct Scratch {
-    GroupProgress forward, guess, backward;
+    GroupProgress forward, guess, backward, guess_back;
     std::vector<PackedOperand<T>> operands;  // all entries for every thread
     std::vector<double> partial;             // of a dotted product
   };
@@ -82,7 +82,7 @@ struct GaussSeidel<T>::Impl {
   T *L = nullptr, *U = nullptr;
   PackedMatrix<T> A{};
   GaussSeidelKernels<T> kernels = gauss_seidel_kernels<T>();
-  LineGroups forward, guess, backward;
+  LineGroups forward, guess, backward, guess_back;
   int team = 1;
   LentScratch<Scratch> scratch;
 
@@ -111,7 +111,11 @@ struct GaussSeidel<T>::Impl {
     for (const Offset& o : mirrored(upper)) both.push_back(o);
     forward = LineGroups(g, lower, shape, team);
     guess = LineGroups(g, both, shape, team);
-    backward = LineGroups(g, mirrored(upper), shape, team);
+    const auto above = mirrored(upper);  // in the coordinates of the sweep back
+    backward = LineGroups(g, above, shape, team);
+    both = above;
+    both.insert(both.end(), lower.begin(), lower.end());
+    guess_back = LineGroups(g, both, shape, team);
     fit(scratch.own());
   }
 
@@ -120,6 +124,7 @@ struct GaussSeidel<T>::Impl {
       s.forward = GroupProgress(forward.groups());
       s.guess = GroupProgress(guess.groups());
       s.backward = GroupProgress(backward.groups());
+      s.guess_back = GroupProgress(guess_back.groups());
     }
     s.operands.resize(static_cast<std::size_t>(team * stencil.size()));
     s.partial.resize(static_cast<std::size_t>(reduction::chunks(points())));
@@ -238,6 +243,30 @@ void GaussSeidel<T>::coarse_residual_after_zero(const Vector<T>& r, const Vector
     if (line % g.ny % 2 || line / g.ny % 2) return;
     impl_->kernels.coarse_residual(impl_->A, line, v, impl_->space(*s, thread));
   });
+}
+
+template <class T>
+void GaussSeidel<T>::forward(const Vector<T>& r, Vector<T>& x) const {
+  check_vectors<T>("a sweep of Gauss-Seidel", {{"r", &r, rows()}, {"x", &x, rows()}});
+  auto s = impl_->borrow();
+  impl_->sweep(impl_->kernels.forward, impl_->forward, s->forward, {r.data(), nullptr, x.data(), nullptr}, *s);
+}
+
+template <class T>
+void GaussSeidel<T>::residual_after_forward(const Vector<T>& x, Vector<T>& out) const {
+  check_vectors<T>("residual after a sweep", {{"x", &x, rows()}, {"the result", &out, rows()}});
+  const GaussSeidelVectors<T> v{nullptr, nullptr, const_cast<T*>(x.data()), out.data()};
+  auto s = impl_->borrow();
+  impl_->for_lines(
+      [&](std::int64_t line, int thread) { impl_->kernels.upper_residual(impl_->A, line, v, impl_->space(*s, thread)); });
+}
+
+template <class T>
+void GaussSeidel<T>::backward(const Vector<T>& r, Vector<T>& x) const {
+  check_vectors<T>("a sweep of Gauss-Seidel back", {{"r", &r, rows()}, {"x", &x, rows()}});
+  auto s = impl_->borrow();
+  impl_->sweep(impl_->kernels.backward_from_guess, impl_->guess_back, s->guess_back, {r.data(), nullptr, x.data(), nullptr},
+               *s);
 }
 
 template <class T>

@@ -41,6 +41,14 @@ class GaussSeidel {
   void residual_after_zero(const Vector<T>& r, const Vector<T>& half, const Vector<T>& x, Vector<T>& out) const;
   /// The same at the points whose i, j and k are all even, in natural order of the grid of ceil(n/2) points a side.
   void coarse_residual_after_zero(const Vector<T>& r, const Vector<T>& half, const Vector<T>& x, Vector<T>& coarse) const;
+
+  /// One sweep alone: (D+L) x = r.
+  void forward(const Vector<T>& r, Vector<T>& x) const;
+  /// After forward(r, x): out = −U x, which is r − A x.
+  void residual_after_forward(const Vector<T>& x, Vector<T>& out) const;
+  /// One sweep alone from the given x: (D+U) x_new = r − L x.
+  void backward(const Vector<T>& r, Vector<T>& x) const;
+
   /// y = A x, with the bits of StructMatrix::apply.
   void multiply(const Vector<T>& x, Vector<T>& y) const;
   /// The same; gives x·y, summed in FP64 in the library's fixed order (base/reduction_tree.hpp).

@@ -58,7 +58,9 @@ struct GaussSeidelKernels {
   using Line = void (*)(const PackedMatrix<T>& A, std::int64_t line, const GaussSeidelVectors<T>& v, Space space);
   using Store = void (*)(const PackedMatrix<T>& A, const PackSource<T>& from, std::int64_t line, T* L, T* U);
   Sweep forward_from_zero, forward_from_guess, backward;
+  Sweep forward, backward_from_guess;  // one sweep alone; `half` is not looked at
   Line residual;
+  Line upper_residual;   // out = −U x
   Line coarse_residual;  // a line with even j and k; out is the coarse vector
   Line multiply;         // out = A x
   Store store;
