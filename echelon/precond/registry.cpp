@@ -7,6 +7,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/factor/grid_checks.hpp"
+#include "echelon/matrix/grid/stencil_recognition.hpp"
 #include "echelon/matrix/traits.hpp"
 #include "echelon/precond/dbsr/dbsr.hpp"
 #include "echelon/precond/dbsr/dbsr_option_list.hpp"
@@ -138,7 +139,11 @@ Made make_mg(const MatrixRef& A, const PrecondOptions& options) {
     if constexpr (std::is_same_v<Matrix, StructMatrix<double>>) {
       return std::make_unique<Multigrid>(multigrid(matrix, options.mg));
     } else {
-      throw Error(ErrorCode::bad_option, "--pc mg needs a matrix on a structured grid; this one is no stencil on a grid");
+      const auto found = recognise_stencil(matrix);
+      if (!found) {
+        throw Error(ErrorCode::bad_argument, "multigrid needs a matrix on a structured grid; this one is no stencil on a grid");
+      }
+      return std::make_unique<Multigrid>(multigrid(to_struct(matrix, *found), options.mg));
     }
   });
 }

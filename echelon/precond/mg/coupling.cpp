@@ -88,14 +88,14 @@ std::vector<Axis> directions_to_coarsen(const StructMatrix<double>& A, double st
   return strongest > 0 && std::isfinite(strongest) && !chosen.empty() ? chosen : possible;
 }
 
-double uneven_points(const StructMatrix<double>& A, const std::vector<Axis>& axes) {
+double uneven_points(const StructMatrix<double>& A) {
   const Grid& grid = A.grid();
   std::int64_t bad = 0, all = 0;
   look_at_lines(A, [&](std::int64_t line, const double* sums) {
     const SidesOf sides{grid, line % grid.ny, line / grid.ny};
     for (std::int64_t i = 0; i < grid.nx; ++i) {
       double largest = 0, smallest = INFINITY;
-      for (const Axis axis : axes) {
+      for (const Axis axis : down) {
         for (int s = 0; s < 2; ++s) {
           if (!sides.there(axis, s, i)) continue;
           const double size = std::abs(sums[(2 * static_cast<std::int64_t>(axis) + s) * grid.nx + i]);

@@ -19,8 +19,8 @@ std::array<double, 3> mean_couplings(const StructMatrix<double>& A);
 /// Empty: all sides are 1. Of couplings that are no numbers, or all zero: all directions with a side ≥ 2.
 std::vector<Axis> directions_to_coarsen(const StructMatrix<double>& A, double strong);
 
-/// The part of points whose couplings along these directions are not alike: the strongest above 3 times the weakest of the
-/// sides that have a neighbour.
-double uneven_points(const StructMatrix<double>& A, const std::vector<Axis>& axes);
+/// The part of points whose couplings are not alike: the strongest above 3 times the weakest of the sides that have a
+/// neighbour.
+double uneven_points(const StructMatrix<double>& A);
 
 }  // namespace echelon

@@ -18,6 +18,7 @@
 #include "echelon/precond/mg/smoothers.hpp"
 #include "echelon/precond/multilevel/cycle.hpp"
 #include "echelon/precond/multilevel/dense_solve.hpp"
+#include "echelon/stencil/shapes.hpp"
 
 namespace echelon {
 namespace {
@@ -65,7 +66,9 @@ class GridCycle {
       const StructMatrix<double>& A = hierarchy.matrix(l);
       std::vector<Axis> axes;
       for (const DirectionStep& step : hierarchy.steps(l)) axes.push_back(step.axis());
-      on_level(hierarchy, l, [&] { smoothers_.push_back(make_smoother(smoother_for(A, axes, options.smoother), A, axes, options)); });
+      on_level(hierarchy, l, [&] {
+        smoothers_.push_back(make_smoother(smoother_for(A, options.smoother), A, axes, options));
+      });
       transfers_.push_back(std::make_unique<GridTransfer<double>>(A.grid(), hierarchy.steps(l)));
     }
     factor_coarsest(hierarchy);
@@ -129,7 +132,7 @@ struct Multigrid::Impl {
       throw Error(ErrorCode::bad_argument, fmt::format("multigrid: {} unknowns a point, expected 1", A.dof()));
     }
     check_options(options);
-    report.name = "mg";
+    report.name = std::string("mg");
     report.kind = PrecondKind::multilevel;
     report.ordering = "natural";
     attempt(A, [&] {
@@ -165,12 +168,12 @@ struct Multigrid::Impl {
       note.levels.push_back({A.rows(), A.nonzeros(), sides_of(A.grid()), cycle->smoother(l), last ? "" : hierarchy->directions(l)});
       if (l > 0) bytes += A.layout().bytes();
     }
-    note.cycle = word(options.cycle);
+    note.cycle = std::string(word(options.cycle));
     note.sweeps = options.sweeps;
     note.operator_complexity = hierarchy->operator_complexity();
     note.grid_complexity = hierarchy->grid_complexity();
     note.null_vectors = cycle->null_vectors();
-    report.kernel = "lines, b=1";
+    report.kernel = shapes::kernel_name(1);
     report.levels = static_cast<std::int64_t>(note.levels.size());
     report.fill_ratio = note.operator_complexity;
     report.symmetric = hierarchy->symmetric();
