@@ -244,16 +244,19 @@ TEST(Multigrid, VAndWCyclesAreSymmetric) {
   const auto A = random_diffusion({21, 18, 13}, stencils::star7(), 5);
   const auto x = wavy(A.rows()), y = wavy(A.rows(), 2);
   Vector<double> Mx(A.rows()), My(A.rows());
+  using Kind = std::pair<int, MgPrecision>;
   for (const MgSmoother smoother : every_smoother) {
     for (const CycleShape cycle : {CycleShape::v, CycleShape::w}) {
-      for (const int sweeps : {1, 2}) {
+      for (const auto& [sweeps, precision] : {Kind{1, MgPrecision::fp64}, {2, MgPrecision::fp64}, {1, MgPrecision::fp32}}) {
         SCOPED_TRACE(std::string(word(smoother)) + " " + word(cycle) + " " + std::to_string(sweeps));
-        const auto M = multigrid(A, {.smoother = smoother, .cycle = cycle, .sweeps = sweeps, .coarsest = 50});
+        const auto M = multigrid(A, {.smoother = smoother, .cycle = cycle, .precision = precision, .sweeps = sweeps, .coarsest = 50});
         ASSERT_TRUE(M.report().ok) << M.report().message;
         EXPECT_TRUE(M.report().symmetric);
+        EXPECT_EQ(M.report().precision, precision == MgPrecision::fp64 ? "fp64" : "fp32");
         M.apply(x, Mx);
         M.apply(y, My);
-        EXPECT_NEAR(dot(y, Mx), dot(x, My), 1e-12 * std::sqrt(dot(y, y) * dot(Mx, Mx)));
+        const double rounding = precision == MgPrecision::fp64 ? 1e-12 : 1e-5;
+        EXPECT_NEAR(dot(y, Mx), dot(x, My), rounding * std::sqrt(dot(y, y) * dot(Mx, Mx)));
         EXPECT_GT(dot(x, Mx), 0);
       }
     }
@@ -288,7 +291,7 @@ TEST(Multigrid, SameBitsForEveryThreadCountAndTarget) {
       SCOPED_TRACE(std::string(word(smoother)) + " " + sides_of(grid));
       const auto A = grid.nz > 1 ? random_diffusion(grid, stencils::star7(), 9) : problems::random(grid, stencils::box9(), 1, 4);
       const auto r = wavy(A.rows());
-      const MgOptions options{.smoother = smoother, .coarsest = 60};
+      const MgOptions options{.smoother = smoother, .precision = grid.nz == 40 ? MgPrecision::fp64 : MgPrecision::fp32, .coarsest = 60};
       Vector<double> want(A.rows()), got(A.rows());
       set_threads(1);
       multigrid(A, options).apply(r, want);
@@ -305,12 +308,14 @@ TEST(Multigrid, SameBitsForEveryThreadCountAndTarget) {
   }
   const auto A = random_diffusion({37, 20, 23}, stencils::star7(), 9);
   Vector<double> want(A.rows()), got(A.rows());
-  const MgOptions options{.smoother = MgSmoother::gs};
-  multigrid(A, options).apply(wavy(A.rows()), want);
-  reference::on_every_target([&] {
-    multigrid(A, options).apply(wavy(A.rows()), got);
-    EXPECT_TRUE(same(got, want));
-  });
+  for (const MgPrecision precision : {MgPrecision::fp64, MgPrecision::fp32}) {
+    const MgOptions options{.smoother = MgSmoother::gs, .precision = precision};
+    multigrid(A, options).apply(wavy(A.rows()), want);
+    reference::on_every_target([&] {
+      multigrid(A, options).apply(wavy(A.rows()), got);
+      EXPECT_TRUE(same(got, want));
+    });
+  }
 }
 
 TEST(Multigrid, NewValuesAreThoseOfAFreshOne) {

@@ -30,6 +30,8 @@ struct MgTransferKernels {
   void (*add_between)(T* x, const T* wl, const T* lower, const T* wr, const T* upper, std::int64_t n);
   /// x += e
   void (*add)(T* x, const T* e, std::int64_t n);
+  /// x = r − x
+  void (*subtract_from)(T* x, const T* r, std::int64_t n);
 };
 template <class T>
 MgTransferKernels<T> mg_transfer_kernels();

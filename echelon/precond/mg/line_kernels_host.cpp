@@ -29,6 +29,12 @@ void add(T* sum, const T* a, std::int64_t n) {
                        HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(d, sum + i), hn::LoadU(d, a + i)), d, sum + i); });
 }
 
+template <class T>
+void subtract_from(T* x, const T* r, std::int64_t n) {
+  for_points<T>(n, [=](auto d, std::int64_t i)
+                       HWY_ATTR { hn::StoreU(hn::Sub(hn::LoadU(d, r + i), hn::LoadU(d, x + i)), d, x + i); });
+}
+
 /// p q first: the same number for an entry and its mirror image.
 void add_product(double* sum, const double* p, const double* q, const double* a, std::int64_t n) {
   if (!p && !q) return add(sum, a, n);
@@ -108,7 +114,7 @@ const MgSetupKernels& setup_kernels() {
 }
 template <class T>
 MgTransferKernels<T> transfer_kernels() {
-  return {&gather<T>, &between<T>, &add_between<T>, &add<T>};
+  return {&gather<T>, &between<T>, &add_between<T>, &add<T>, &subtract_from<T>};
 }
 MgTransferKernels<double> transfer_double() { return transfer_kernels<double>(); }
 MgTransferKernels<float> transfer_float() { return transfer_kernels<float>(); }

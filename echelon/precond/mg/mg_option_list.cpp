@@ -27,6 +27,15 @@ void set_cycle(PrecondOptions& options, const std::string& text) {
   }
 }
 
+constexpr MgPrecision precisions[] = {MgPrecision::automatic, MgPrecision::fp64, MgPrecision::fp32};
+constexpr const char* precision_words[] = {"auto", "fp64", "fp32"};
+const char* precision_word(const PrecondOptions& options) { return precision_words[static_cast<int>(options.mg.precision)]; }
+void set_precision(PrecondOptions& options, const std::string& text) {
+  for (const MgPrecision one : precisions) {
+    if (text == precision_words[static_cast<int>(one)]) options.mg.precision = one;
+  }
+}
+
 }  // namespace
 
 constexpr PrecondOption mg_options[] = {
@@ -36,6 +45,9 @@ constexpr PrecondOption mg_options[] = {
      "NAME", WordValue{smoother_words, smoother_word, set_smoother}},
     {"--mg-cycle", "of mg: how often coarse levels are visited; F is not symmetric", "V|F|W",
      WordValue{cycle_words, cycle_word, set_cycle}},
+    {"--mg-precision",
+     "of mg's levels, under a solver in fp64: auto takes fp32 for symmetric matrices whose diagonal spans at most seven orders",
+     "fp64|fp32|auto", WordValue{precision_words, precision_word, set_precision}},
     {"--mg-sweeps", "of mg: smoothings before and after the coarse correction", "N",
      CountValue<int>{[](PrecondOptions& o) -> int& { return o.mg.sweeps; }, 1, 100}},
 };

@@ -6,6 +6,6 @@
 
 namespace echelon {
 
-extern const PrecondOption mg_options[3];
+extern const PrecondOption mg_options[4];
 
 }  // namespace echelon

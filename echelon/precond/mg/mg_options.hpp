@@ -20,9 +20,14 @@ enum class MgSmoother {
   lines       // zebra lines along every direction that is coarsened
 };
 
+/// Of the levels' matrices, weights and vectors; the solver's own are FP64 and so is the set-up. automatic: FP32 for symmetric
+/// matrices whose diagonal spans at most seven orders of magnitude. (GMRES with a preconditioner of FP32 restarts near 1e-8.)
+enum class MgPrecision { automatic, fp64, fp32 };
+
 struct MgOptions {
   MgSmoother smoother = MgSmoother::automatic;
   CycleShape cycle = CycleShape::v;
+  MgPrecision precision = MgPrecision::automatic;
   /// Smoothings before, and after.
   int sweeps = 1;
   /// Directions whose mean coupling is at least this part of the strongest are coarsened.

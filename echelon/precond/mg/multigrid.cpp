@@ -5,19 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
 #include <optional>
-#include <type_traits>
-#include <vector>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/base/timer.hpp"
+#include "echelon/precond/mg/grid_cycle.hpp"
 #include "echelon/precond/mg/grid_hierarchy.hpp"
-#include "echelon/precond/mg/grid_transfer.hpp"
-#include "echelon/precond/mg/smoother_choice.hpp"
-#include "echelon/precond/mg/smoothers.hpp"
-#include "echelon/precond/multilevel/cycle.hpp"
-#include "echelon/precond/multilevel/dense_solve.hpp"
 #include "echelon/stencil/shapes.hpp"
 
 namespace echelon {
@@ -33,19 +29,19 @@ void check_options(const MgOptions& options) {
                 fmt::format("multigrid: at most {} unknowns on the coarsest level, expected 1 to 5000", options.coarsest));
 }
 
-std::vector<double> dense(const StructMatrix<double>& A) {
+/// The diagonal spans no more orders than FP32 has digits, and is far from that type's ends: jumps of 10⁶ take as many
+/// iterations as in FP64.
+bool suits_fp32(const StructMatrix<double>& A) {
+  constexpr double widest = 1e7, largest_value = 1e25, smallest_value = 1e-25;
   const std::int64_t n = A.rows();
-  const Grid& g = A.grid();
-  std::vector<double> all(static_cast<std::size_t>(n * n), 0.0);
+  const double* diagonal = A.values().data() + A.stencil().center() * n;
+  double largest = 0, smallest = std::numeric_limits<double>::infinity();
+#pragma omp parallel for num_threads(threads_for(n)) schedule(static) reduction(max : largest) reduction(min : smallest)
   for (std::int64_t p = 0; p < n; ++p) {
-    const std::int64_t i = p % g.nx, j = p / g.nx % g.ny, k = p / g.nx / g.ny;
-    for (int e = 0; e < A.stencil().size(); ++e) {
-      const Offset o = A.stencil().offsets()[static_cast<std::size_t>(e)];
-      if (!g.contains(i + o.x, j + o.y, k + o.z)) continue;
-      all[static_cast<std::size_t>(p * n + p + g.index(o.x, o.y, o.z))] = A.block(p, e)[0];
-    }
+    largest = std::max(largest, std::abs(diagonal[p]));
+    smallest = std::min(smallest, std::abs(diagonal[p]));
   }
-  return all;
+  return largest <= widest * smallest && largest <= largest_value && smallest >= smallest_value;
 }
 
 /// "grid point (1,2,3)" of the first value that is no number; empty when all are.
@@ -57,72 +53,6 @@ std::string first_nonfinite(const StructMatrix<double>& A) {
   const std::int64_t p = (bad - values.begin()) % g.points();
   return fmt::format("a value is {} at grid point ({},{},{}), row {}", *bad, p % g.nx, p / g.nx % g.ny, p / g.nx / g.ny, p);
 }
-
-/// What runs in a cycle.
-class GridCycle {
- public:
-  GridCycle(const GridHierarchy& hierarchy, const MgOptions& options) {
-    for (std::size_t l = 0; l + 1 < hierarchy.levels(); ++l) {
-      const StructMatrix<double>& A = hierarchy.matrix(l);
-      std::vector<Axis> axes;
-      for (const DirectionStep& step : hierarchy.steps(l)) axes.push_back(step.axis());
-      on_level(hierarchy, l, [&] {
-        smoothers_.push_back(make_smoother(smoother_for(A, options.smoother), A, axes, options));
-      });
-      transfers_.push_back(std::make_unique<GridTransfer<double>>(A.grid(), hierarchy.steps(l)));
-    }
-    factor_coarsest(hierarchy);
-    std::vector<std::unique_ptr<Level<double>>> levels;
-    for (std::size_t l = 0; l < smoothers_.size(); ++l) {
-      levels.push_back(std::make_unique<ComposedLevel<double>>(hierarchy.matrix(l).rows(), *smoothers_[l], *transfers_[l]));
-    }
-    cycle_ = Cycle<double>(std::move(levels), std::make_unique<DenseSolve<double>>(coarsest_), options.cycle);
-  }
-  GridCycle(const GridCycle&) = delete;
-  GridCycle& operator=(const GridCycle&) = delete;
-
-  void refresh(const GridHierarchy& hierarchy) {
-    for (std::size_t l = 0; l < smoothers_.size(); ++l) {
-      on_level(hierarchy, l, [&] { smoothers_[l]->refresh(hierarchy.matrix(l)); });
-      transfers_[l]->refresh();
-    }
-    factor_coarsest(hierarchy);
-  }
-  void apply(const Vector<double>& r, Vector<double>& z) const { cycle_.apply(r, z); }
-  std::string smoother(std::size_t level) const { return level < smoothers_.size() ? smoothers_[level]->name() : "direct"; }
-  std::int64_t null_vectors() const { return coarsest_.rows() - coarsest_.rank(); }
-  std::int64_t bytes() const {
-    std::int64_t total = cycle_.bytes() + coarsest_.bytes();
-    for (std::size_t l = 0; l < smoothers_.size(); ++l) total += smoothers_[l]->bytes() + transfers_[l]->bytes();
-    return total;
-  }
-
- private:
-  /// What cannot be made on a level is said with its number and sides.
-  template <class Make>
-  static void on_level(const GridHierarchy& hierarchy, std::size_t level, const Make& make) {
-    try {
-      make();
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::structure) throw;
-      throw Error(error.code(), fmt::format("level {} ({}): {}{}{}", level, sides_of(hierarchy.matrix(level).grid()),
-                                            error.what(), error.where().empty() ? "" : " at ", error.where()));
-    }
-  }
-  void factor_coarsest(const GridHierarchy& hierarchy) {
-    const std::size_t last = hierarchy.levels() - 1;
-    on_level(hierarchy, last, [&] {
-      const auto& A = hierarchy.matrix(last);
-      const std::string wrong = coarsest_.factor(A.rows(), dense(A));
-      if (!wrong.empty()) throw Error(ErrorCode::structure, fmt::format("the direct solve: {}", wrong));
-    });
-  }
-
-  std::vector<std::unique_ptr<GridSmoother<double>>> smoothers_;
-  std::vector<std::unique_ptr<GridTransfer<double>>> transfers_;
-  DenseFactors coarsest_;
-  Cycle<double> cycle_;
-};
 
 }  // namespace
 
@@ -137,7 +67,7 @@ struct Multigrid::Impl {
     report.ordering = "natural";
     attempt(A, [&] {
       hierarchy.emplace(A, options);
-      cycle.emplace(*hierarchy, options);
+      make_cycle(A);
     });
   }
 
@@ -159,6 +89,11 @@ struct Multigrid::Impl {
     report.numeric_seconds = timer.seconds();
   }
 
+  void make_cycle(const StructMatrix<double>& A) {
+    in_fp32 = options.precision == MgPrecision::fp32 || (options.precision == MgPrecision::automatic && hierarchy->symmetric() && suits_fp32(A));
+    cycle = make_grid_cycle(*hierarchy, options, in_fp32);
+  }
+
   void describe() {
     MultilevelNote note;
     std::int64_t bytes = cycle->bytes();
@@ -173,6 +108,7 @@ struct Multigrid::Impl {
     note.operator_complexity = hierarchy->operator_complexity();
     note.grid_complexity = hierarchy->grid_complexity();
     note.null_vectors = cycle->null_vectors();
+    report.precision = in_fp32 ? "fp32" : "fp64";
     report.kernel = shapes::kernel_name(1);
     report.levels = static_cast<std::int64_t>(note.levels.size());
     report.fill_ratio = note.operator_complexity;
@@ -184,7 +120,8 @@ struct Multigrid::Impl {
   MgOptions options;
   FactorReport report;
   std::optional<GridHierarchy> hierarchy;
-  std::optional<GridCycle> cycle;
+  std::unique_ptr<GridCycle> cycle;
+  bool in_fp32 = false;
 };
 
 Multigrid::Multigrid(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -221,7 +158,7 @@ const FactorReport& Multigrid::refactor(const StructMatrix<double>& A) {
     if (impl_->cycle) {
       impl_->cycle->refresh(*impl_->hierarchy);
     } else {
-      impl_->cycle.emplace(*impl_->hierarchy, impl_->options);
+      impl_->make_cycle(A);
     }
   });
   return impl_->report;

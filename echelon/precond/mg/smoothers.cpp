@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/precond/dbsr/dbsr.hpp"
 #include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/precond/mg/level_matrix.hpp"
 #include "echelon/precond/mg/line_kernels.hpp"
 #include "echelon/precond/mg/zebra_lines.hpp"
 #include "echelon/sweep/grid/gauss_seidel.hpp"
@@ -18,10 +20,9 @@
 namespace echelon {
 namespace {
 
-/// x += d
+/// kernel(x, d) in parts.
 template <class T>
-void add(const Vector<T>& d, Vector<T>& x) {
-  const auto kernel = mg_transfer_kernels<T>().add;
+void in_parts(void (*kernel)(T*, const T*, std::int64_t), const Vector<T>& d, Vector<T>& x) {
 #pragma omp parallel num_threads(threads_for(x.size()))
   {
     const auto [begin, end] = share(x.size(), omp_get_thread_num(), omp_get_num_threads(), 64);
@@ -30,14 +31,16 @@ void add(const Vector<T>& d, Vector<T>& x) {
 }
 
 template <class T>
+void add(const Vector<T>& d, Vector<T>& x) {
+  in_parts(mg_transfer_kernels<T>().add, d, x);
+}
+
+template <class T>
 class GaussSeidelSmoother final : public GridSmoother<T> {
  public:
   using V = Vector<T>;
-  GaussSeidelSmoother(const StructMatrix<T>& A, int sweeps) : A_(&A), sweep_(A), sweeps_(sweeps) {}
-  void refresh(const StructMatrix<T>& A) override {
-    A_ = &A;
-    sweep_.refresh(A);
-  }
+  GaussSeidelSmoother(const StructMatrix<double>& A, int sweeps) : sweep_(A), sweeps_(sweeps) {}
+  void refresh(const StructMatrix<double>& A) override { sweep_.refresh(A); }
   void before(const V& r, V& x, V& rest, V& spare) const override {
     sweep_.forward(r, x);
     if (sweeps_ == 1) return sweep_.residual_after_forward(x, rest);
@@ -53,13 +56,16 @@ class GaussSeidelSmoother final : public GridSmoother<T> {
  private:
   void more(int sweeps, const V& r, V& x, V& rest, V& spare) const {
     for (int s = 0; s < sweeps; ++s) {
-      A_->residual(r, x, rest);
+      residual(r, x, rest);
       sweep_.forward(rest, spare);
       add(spare, x);
     }
-    A_->residual(r, x, rest);
+    residual(r, x, rest);
   }
-  const StructMatrix<T>* A_;
+  void residual(const V& r, const V& x, V& rest) const {
+    sweep_.multiply(x, rest);
+    in_parts(mg_transfer_kernels<T>().subtract_from, r, rest);
+  }
   GaussSeidel<T> sweep_;
   int sweeps_;
 };
@@ -68,8 +74,8 @@ template <class T>
 class SymmetricStepSmoother final : public GridSmoother<T> {
  public:
   using V = Vector<T>;
-  SymmetricStepSmoother(const StructMatrix<T>& A, int sweeps) : step_(A), sweeps_(sweeps) {}
-  void refresh(const StructMatrix<T>& A) override { step_.refresh(A); }
+  SymmetricStepSmoother(const StructMatrix<double>& A, int sweeps) : step_(A), sweeps_(sweeps) {}
+  void refresh(const StructMatrix<double>& A) override { step_.refresh(A); }
   void before(const V& r, V& x, V& rest, V& spare) const override {
     step_.from_zero(r, spare, x);
     for (int s = 1; s < sweeps_; ++s) step_.from_guess(r, spare, x);
@@ -95,12 +101,14 @@ template <class T, class M>
 class InverseSmoother final : public GridSmoother<T> {
  public:
   using V = Vector<T>;
-  InverseSmoother(const StructMatrix<T>& A, M inverse, int sweeps) : A_(&A), inverse_(std::move(inverse)), sweeps_(sweeps) {
+  /// make(matrix) is M.
+  template <class Make>
+  InverseSmoother(const StructMatrix<double>& A, int sweeps, const Make& make) : A_(A), inverse_(make(*A_)), sweeps_(sweeps) {
     check(inverse_.report());
   }
-  void refresh(const StructMatrix<T>& A) override {
-    A_ = &A;
-    check(inverse_.refactor(A));
+  void refresh(const StructMatrix<double>& A) override {
+    A_.set(A);
+    check(inverse_.refactor(*A_));
   }
   void before(const V& r, V& x, V& rest, V& spare) const override {
     inverse_.apply(r, x);
@@ -118,7 +126,7 @@ class InverseSmoother final : public GridSmoother<T> {
       add(spare, x);
     }
   }
-  std::int64_t bytes() const override { return inverse_.report().bytes; }
+  std::int64_t bytes() const override { return inverse_.report().bytes + A_.bytes(); }
   std::string name() const override { return title(inverse_.report()); }
 
  private:
@@ -132,7 +140,7 @@ class InverseSmoother final : public GridSmoother<T> {
       A_->residual(r, x, rest);
     }
   }
-  const StructMatrix<T>* A_;
+  LevelMatrix<T> A_;
   M inverse_;
   int sweeps_;
 };
@@ -142,10 +150,14 @@ template <class T>
 class PolynomialSmoother final : public GridSmoother<T> {
  public:
   using V = Vector<T>;
-  PolynomialSmoother(const StructMatrix<T>& A, int degree, int sweeps) : degree_(degree), sweeps_(sweeps), inverse_(A.rows()) {
-    set(A);
+  PolynomialSmoother(const StructMatrix<double>& A, int degree, int sweeps)
+      : A_(A), degree_(degree), sweeps_(sweeps), inverse_(A.rows()) {
+    invert_diagonal();
   }
-  void refresh(const StructMatrix<T>& A) override { set(A); }
+  void refresh(const StructMatrix<double>& A) override {
+    A_.set(A);
+    invert_diagonal();
+  }
   void before(const V& r, V& x, V& rest, V& spare) const override {
     x.fill(0);
     rest.copy_from(r);
@@ -156,23 +168,23 @@ class PolynomialSmoother final : public GridSmoother<T> {
     run(r, x, rest, spare);
   }
   void after(const V& r, V& x, V& rest, V& spare) const override { before_again(r, x, rest, spare); }
-  std::int64_t bytes() const override { return inverse_.bytes(); }
+  std::int64_t bytes() const override { return inverse_.bytes() + A_.bytes(); }
   std::string name() const override { return word(degree_ == 1 ? MgSmoother::jacobi : MgSmoother::chebyshev); }
 
  private:
-  void set(const StructMatrix<T>& A);
+  void invert_diagonal();
   /// rest = r − A x on the way in and out; d ← step of the recurrence.
   void run(const V& r, V& x, V& rest, V& d) const;
 
-  const StructMatrix<T>* A_ = nullptr;
+  LevelMatrix<T> A_;
   int degree_, sweeps_;
   double bound_ = 2;
   Array<T> inverse_;
 };
 
 template <class T>
-void PolynomialSmoother<T>::set(const StructMatrix<T>& A) {
-  A_ = &A;
+void PolynomialSmoother<T>::invert_diagonal() {
+  const StructMatrix<T>& A = *A_;
   const std::int64_t n = A.rows();
   const int entries = A.stencil().size(), center = A.stencil().center();
   const T* values = A.values().data();
@@ -237,23 +249,28 @@ const char* word(MgSmoother smoother) {
 }
 
 template <class T>
-std::unique_ptr<GridSmoother<T>> make_smoother(MgSmoother kind, const StructMatrix<T>& A, const std::vector<Axis>& axes,
+std::unique_ptr<GridSmoother<T>> make_smoother(MgSmoother kind, const StructMatrix<double>& A, const std::vector<Axis>& axes,
                                                const MgOptions& options) {
   const int sweeps = options.sweeps;
+  const auto inverse = [&]<class M>(const auto& make, std::type_identity<M>) {
+    return std::make_unique<InverseSmoother<T, M>>(A, sweeps, make);
+  };
+  const auto with_ilu = [&](const StructMatrix<T>& matrix) { return ilu(matrix, options.ilu); };
+  const auto with_dbsr = [&](const StructMatrix<T>& matrix) { return dbsr(matrix, {{}, options.ilu}); };
   switch (kind) {
     case MgSmoother::symgs: return std::make_unique<SymmetricStepSmoother<T>>(A, sweeps);
-    case MgSmoother::ilu: return std::make_unique<InverseSmoother<T, Ilu<T>>>(A, ilu(A, options.ilu), sweeps);
-    case MgSmoother::dbsr: return std::make_unique<InverseSmoother<T, Dbsr<T>>>(A, dbsr(A, {{}, options.ilu}), sweeps);
+    case MgSmoother::ilu: return inverse(with_ilu, std::type_identity<Ilu<T>>());
+    case MgSmoother::dbsr: return inverse(with_dbsr, std::type_identity<Dbsr<T>>());
     case MgSmoother::jacobi: return std::make_unique<PolynomialSmoother<T>>(A, 1, sweeps);
     case MgSmoother::chebyshev: return std::make_unique<PolynomialSmoother<T>>(A, 2, sweeps);
-    case MgSmoother::lines: return make_zebra_lines(A, axes, sweeps);
+    case MgSmoother::lines: return make_zebra_lines<T>(A, axes, sweeps);
     default: return std::make_unique<GaussSeidelSmoother<T>>(A, sweeps);
   }
 }
 
 template std::unique_ptr<GridSmoother<double>> make_smoother(MgSmoother, const StructMatrix<double>&,
                                                              const std::vector<Axis>&, const MgOptions&);
-template std::unique_ptr<GridSmoother<float>> make_smoother(MgSmoother, const StructMatrix<float>&, const std::vector<Axis>&,
+template std::unique_ptr<GridSmoother<float>> make_smoother(MgSmoother, const StructMatrix<double>&, const std::vector<Axis>&,
                                                             const MgOptions&);
 
 }  // namespace echelon

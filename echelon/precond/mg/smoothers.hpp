@@ -19,14 +19,14 @@ namespace echelon {
 template <class T>
 class GridSmoother : public Smoother<T> {
  public:
-  /// New values; `A` stays where it is.
-  virtual void refresh(const StructMatrix<T>& A) = 0;
+  /// New values, rounded to T; `A` stays where it is.
+  virtual void refresh(const StructMatrix<double>& A) = 0;
 };
 
 /// `A` must outlive it where the residual needs it. `axes`: the directions coarsened below. Throws Error that names the point
 /// where the smoother cannot be made; `kind` is not automatic.
 template <class T>
-std::unique_ptr<GridSmoother<T>> make_smoother(MgSmoother kind, const StructMatrix<T>& A, const std::vector<Axis>& axes,
+std::unique_ptr<GridSmoother<T>> make_smoother(MgSmoother kind, const StructMatrix<double>& A, const std::vector<Axis>& axes,
                                                const MgOptions& options);
 
 /// "gs", "ilu"

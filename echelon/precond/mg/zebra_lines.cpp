@@ -8,6 +8,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/threads.hpp"
+#include "echelon/precond/mg/level_matrix.hpp"
 
 namespace echelon {
 namespace {
@@ -32,14 +33,14 @@ template <class T>
 class ZebraLines final : public GridSmoother<T> {
  public:
   using V = Vector<T>;
-  ZebraLines(const StructMatrix<T>& A, const std::vector<Axis>& axes, int sweeps) : sweeps_(sweeps) {
+  ZebraLines(const StructMatrix<double>& A, const std::vector<Axis>& axes, int sweeps) : A_(A), sweeps_(sweeps) {
     for (const Axis axis : axes) {
       factors_.push_back({{A.grid(), axis}, Array<T>(A.rows()), Array<T>(A.rows()), Array<T>(A.rows())});
     }
-    refresh(A);
+    for (Factor& factor : factors_) set(factor);
   }
-  void refresh(const StructMatrix<T>& A) override {
-    A_ = &A;
+  void refresh(const StructMatrix<double>& A) override {
+    A_.set(A);
     for (Factor& factor : factors_) set(factor);
   }
   void before(const V& r, V& x, V& rest, V& spare) const override {
@@ -62,7 +63,7 @@ class ZebraLines final : public GridSmoother<T> {
     }
   }
   std::int64_t bytes() const override {
-    std::int64_t total = 0;
+    std::int64_t total = A_.bytes();
     for (const Factor& f : factors_) total += f.multiplier.bytes() + f.inverse.bytes() + f.upper.bytes();
     return total;
   }
@@ -78,7 +79,7 @@ class ZebraLines final : public GridSmoother<T> {
   void pass(const Factor& factor, int colour, const V& r, V& x, V& rest) const;
   T residual_at(std::int64_t p, const V& r, const V& x) const;
 
-  const StructMatrix<T>* A_ = nullptr;
+  LevelMatrix<T> A_;
   int sweeps_;
   std::vector<Factor> factors_;
 };
@@ -160,11 +161,11 @@ void ZebraLines<T>::pass(const Factor& factor, int colour, const V& r, V& x, V& 
 }  // namespace
 
 template <class T>
-std::unique_ptr<GridSmoother<T>> make_zebra_lines(const StructMatrix<T>& A, const std::vector<Axis>& axes, int sweeps) {
+std::unique_ptr<GridSmoother<T>> make_zebra_lines(const StructMatrix<double>& A, const std::vector<Axis>& axes, int sweeps) {
   return std::make_unique<ZebraLines<T>>(A, axes, sweeps);
 }
 
 template std::unique_ptr<GridSmoother<double>> make_zebra_lines(const StructMatrix<double>&, const std::vector<Axis>&, int);
-template std::unique_ptr<GridSmoother<float>> make_zebra_lines(const StructMatrix<float>&, const std::vector<Axis>&, int);
+template std::unique_ptr<GridSmoother<float>> make_zebra_lines(const StructMatrix<double>&, const std::vector<Axis>&, int);
 
 }  // namespace echelon

@@ -14,6 +14,6 @@ namespace echelon {
 
 /// Throws Error(structure) naming the point whose pivot is zero or not finite.
 template <class T>
-std::unique_ptr<GridSmoother<T>> make_zebra_lines(const StructMatrix<T>& A, const std::vector<Axis>& axes, int sweeps);
+std::unique_ptr<GridSmoother<T>> make_zebra_lines(const StructMatrix<double>& A, const std::vector<Axis>& axes, int sweeps);
 
 }  // namespace echelon

@@ -21,14 +21,16 @@ template <class T>
 class GaussSeidel {
  public:
   /// Throws Error(bad_argument) for dof != 1, and Error(structure) naming the first point whose diagonal is zero or not
-  /// finite. A is not needed afterwards.
-  explicit GaussSeidel(const StructMatrix<T>& A);
+  /// finite. A is not needed afterwards. S is T, or double, whose values are rounded.
+  template <class S>
+  explicit GaussSeidel(const StructMatrix<S>& A);
   GaussSeidel(GaussSeidel&&) noexcept;
   GaussSeidel& operator=(GaussSeidel&&) noexcept;
   ~GaussSeidel();
 
   /// New values on the same grid and stencil; allocates nothing. After a throw the old values stand.
-  void refresh(const StructMatrix<T>& A);
+  template <class S>
+  void refresh(const StructMatrix<S>& A);
 
   std::int64_t rows() const;
   const Grid& grid() const;

@@ -276,9 +276,23 @@ void multiply_line(const PackedMatrix<T>& A, std::int64_t number, const GaussSei
   });
 }
 
+/// Lanes [from, to) of p, rounded to T where they are wider; the others are 0.
+template <class D, class S>
+HWY_INLINE hn::Vec<D> rounded_lanes(D d, const S* p, std::int64_t from, std::int64_t to) {
+  using T = hn::TFromD<D>;
+  if constexpr (std::is_same_v<S, T>) {
+    if (from == 0 && to == static_cast<std::int64_t>(hn::Lanes(d))) return hn::LoadU(d, p);
+    return load_lanes(d, p, from, to);
+  } else {
+    HWY_ALIGN T lane[HWY_MAX_BYTES / sizeof(T)] = {};
+    for (std::int64_t n = from; n < to; ++n) lane[n] = static_cast<T>(p[n]);
+    return hn::Load(d, lane);
+  }
+}
+
 /// A's values of one line into its packs.
-template <class T>
-void store_line(const PackedMatrix<T>& A, const PackSource<T>& from, std::int64_t number, T* L, T* U) {
+template <class T, class S>
+void store_line(const PackedMatrix<T>& A, const PackSource<S>& from, std::int64_t number, T* L, T* U) {
   constexpr int W = pack_points<T>;
   const Grid& g = A.grid;
   const LineAt at{number % g.ny, number / g.ny};
@@ -295,13 +309,13 @@ void store_line(const PackedMatrix<T>& A, const PackSource<T>& from, std::int64_
       // Points [begin, end) of the line have this neighbour.
       const std::int64_t begin = inside ? std::max<std::int64_t>(0, -o.x) : 0;
       const std::int64_t end = inside ? std::max(begin, std::min(g.nx, g.nx - o.x)) : 0;
-      const T* values = from.values + e * g.points() + number * g.nx;
+      const S* values = from.values + e * g.points() + number * g.nx;
       for (std::int64_t n = 0; n < W; n += lanes) {
         const std::int64_t i = p * W + n;
         const std::int64_t first = std::clamp<std::int64_t>(begin - i, 0, lanes);
         const std::int64_t last = std::max(first, std::clamp<std::int64_t>(end - i, 0, lanes));
         const bool all = first == 0 && last == lanes;
-        auto value = all ? hn::LoadU(d, values + i) : load_lanes(d, values + i, first, last);
+        auto value = rounded_lanes(d, values + i, first, last);
         if (e < from.center) {
           hn::Store(value, d, lower + e * W + n);
         } else if (e > from.center) {
@@ -338,7 +352,8 @@ GaussSeidelKernels<T> all_kernels() {
           &upper_residual_line<T>,
           &coarse_residual_line<T>,
           &multiply_line<T>,
-          &store_line<T>,
+          &store_line<T, T>,
+          &store_line<T, double>,
           &packed_dot<T>};
 }
 GaussSeidelKernels<double> gauss_seidel_double() { return all_kernels<double>(); }
