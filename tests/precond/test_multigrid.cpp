@@ -123,6 +123,35 @@ TEST(Multigrid, ProductsAreTheTripleProduct) {
   for (const Axis axis : every_axis) expect_triple_product(problems::random({8, 7, 6}, skew, 1, 3), axis, false);
 }
 
+/// Steps of which only the last writes both halves have the bits of steps that all do.
+TEST(Multigrid, HalvesBetweenTheStepsChangeNothing) {
+  unsigned seed = 50;
+  for (const Grid grid : {Grid{12, 11, 10}, {5, 1, 9}, {2, 3, 30}}) {
+    for (const auto& stencil : {stencils::star7(), stencils::box27(), stencils::star13()}) {
+      for (const bool symmetric : {true, false}) {
+        const auto A = symmetric ? random_diffusion(grid, stencil, ++seed) : problems::random(grid, stencil, 1, ++seed);
+        std::vector<DirectionStep> whole, half;
+        whole.reserve(3);
+        half.reserve(3);
+        for (const Axis axis : {Axis::z, Axis::y, Axis::x}) {
+          if (side(grid, axis) < 2) continue;
+          const auto& from = whole.empty() ? A : whole.back().product();
+          half.emplace_back(from.grid(), from.stencil(), axis, axis == Axis::x);
+          if (whole.empty()) {
+            half.back().compute(A, symmetric);
+          } else {
+            half.back().compute(half[half.size() - 2], symmetric);
+          }
+          whole.emplace_back(from.grid(), from.stencil(), axis);
+          whole.back().compute(from, symmetric);
+          EXPECT_TRUE(same(whole.back().left(), half.back().left()) && same(whole.back().right(), half.back().right()));
+        }
+        EXPECT_TRUE(same(whole.back().product(), half.back().product())) << sides_of(grid) << stencil.name();
+      }
+    }
+  }
+}
+
 TEST(Multigrid, Star7BecomesBox27InThreeSteps) {
   const auto A = problems::poisson({9, 9, 9}, stencils::star7());
   const int sizes[] = {15, 27, 27};

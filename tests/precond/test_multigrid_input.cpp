@@ -49,7 +49,7 @@ bool honest_solve(const StructMatrix<double>& A, MgSmoother smoother, const char
 }
 
 StructMatrix<double> shifted(double shift) {
-  auto A = problems::poisson({20, 20, 20}, stencils::star7());
+  auto A = problems::poisson({15, 14, 13}, stencils::star7());
   for (std::int64_t p = 0; p < A.rows(); ++p) A.block(p, A.stencil().center())[0] -= shift;
   return A;
 }
@@ -67,9 +67,9 @@ TEST(MultigridInput, RandomMatrices) {
   }
 }
 
-/// 20 is above many eigenvalues; whether GMRES manages is not promised, only that it is said.
+/// Whether GMRES manages is not promised, only that it is said.
 TEST(MultigridInput, IndefiniteShifts) {
-  for (const double shift : {0.05, 0.5, 3.0, 5.9}) {
+  for (const double shift : {0.2, 3.0, 5.9}) {
     for (const MgSmoother smoother : smoothers) {
       for (const char* solver : {"cg", "gmres"}) (void)honest_solve(shifted(shift), smoother, solver);
     }

@@ -68,55 +68,75 @@ Stencil coarsened(const Stencil& stencil, const Grid& grid, Axis axis) {
   return Stencil(std::move(all), "galerkin");
 }
 
-DirectionStep::DirectionStep(const Grid& grid, const Stencil& stencil, Axis axis)
+DirectionStep::DirectionStep(const Grid& grid, const Stencil& stencil, Axis axis, bool last)
     : axis_(axis),
       fine_(grid),
       between_(between(grid, axis)),
+      coarse_(coarsened(grid, axis)),
       offsets_(stencil.offsets().begin(), stencil.offsets().end()),
-      product_(coarsened(grid, axis), coarsened(stencil, grid, axis)),
+      stencil_(coarsened(stencil, grid, axis)),
       left_(between_.points()),
       right_(between_.points()),
       rooms_(std::make_shared<std::vector<Room>>(static_cast<std::size_t>(most_threads()))) {
-  terms_.resize(static_cast<std::size_t>(product_.stencil().size()));
+  if (last) product_.emplace(coarse_, stencil_);
+  terms_.resize(static_cast<std::size_t>(stencil_.size()));
   for (const int s : row_steps) {
     for (std::size_t e = 0; e < offsets_.size(); ++e) {
       const int t = s + step(offsets_[e], axis);
       coarse_columns(t, [&](int coarse, bool left) {
-        const int to = product_.stencil().find(with_step(offsets_[e], axis, coarse));
+        const int to = stencil_.find(with_step(offsets_[e], axis, coarse));
         if (to >= 0) terms_[static_cast<std::size_t>(to)].push_back({static_cast<int>(e), s, t, left});
       });
     }
   }
 }
 
+MatrixPlanes DirectionStep::planes() const {
+  return {product_ ? product_->values().data() : values_between_.data(), coarse_, &stencil_, half_};
+}
+
 std::int64_t DirectionStep::bytes() const {
-  return product_.layout().bytes() + left_.bytes() + right_.bytes();
+  return (product_ ? product_->layout().bytes() : values_between_.bytes()) + left_.bytes() + right_.bytes();
 }
 
 void DirectionStep::compute(const StructMatrix<double>& A, bool symmetric) {
+  compute({A.values().data(), A.grid(), &A.stencil()}, symmetric);
+}
+
+void DirectionStep::compute(const MatrixPlanes& A, bool symmetric) {
+  half_ = symmetric && !product_;
+  first_stored_ = half_ ? stencil_.center() : 0;
+  if (product_) {
+    values_ = product_->values().data();  // its own, before there are threads
+  } else {
+    const std::int64_t needed = (stencil_.size() - first_stored_) * coarse_.points();
+    if (values_between_.size() < needed) values_between_ = Array<double>(needed);
+    values_ = values_between_.data();
+  }
   make_weights(A);
   make_product(A, symmetric);
 }
 
-void DirectionStep::make_weights(const StructMatrix<double>& A) {
+void DirectionStep::make_weights(const MatrixPlanes& A) {
   const MgSetupKernels& kernel = mg_setup_kernels();
-  const auto center = static_cast<std::size_t>(A.stencil().center());
-  const std::int64_t points = fine_.points(), nx = fine_.nx;
-  const double* values = A.values().data();
-#pragma omp parallel num_threads(threads_for(points * static_cast<std::int64_t>(offsets_.size())))
+  const int center = A.stencil->center();
+  const std::int64_t nx = fine_.nx;
+#pragma omp parallel num_threads(threads_for(fine_.points() * static_cast<std::int64_t>(offsets_.size())))
   {
-    Room& room = room_of(omp_get_thread_num());
-    const Lines sum(room.values, nx, 4);
+    const Lines sum(room_of(omp_get_thread_num()).values, nx, 4);
     const auto [begin, end] = share(lines(between_), omp_get_thread_num(), omp_get_num_threads());
     for (std::int64_t line = begin; line < end; ++line) {
       const LineOf at = line_of(between_, line);
-      const std::int64_t fine = fine_.index(0, axis_ == Axis::y ? 2 * at.j : at.j, axis_ == Axis::z ? 2 * at.k : at.k);
+      const std::int64_t j = axis_ == Axis::y ? 2 * at.j : at.j, k = axis_ == Axis::z ? 2 * at.k : at.k;
       std::fill_n(sum[0], 3 * nx, 0.0);
       for (std::size_t e = 0; e < offsets_.size(); ++e) {
-        const int d = step(offsets_[e], axis_);
-        kernel.add(sum[d < 0 ? 0 : d > 0 ? 1 : 2], values + static_cast<std::int64_t>(e) * points + fine, nx);
+        const Offset o = offsets_[e];
+        if (!fine_.contains(0, j + o.y, k + o.z) || o.x <= -nx || o.x >= nx) continue;
+        const std::int64_t x0 = std::max(0, -o.x), length = nx - std::abs(o.x);
+        const int d = step(o, axis_);
+        kernel.add(sum[d < 0 ? 0 : d > 0 ? 1 : 2] + x0, A.line(static_cast<int>(e), j, k) + x0, length);
       }
-      const double* diagonal = values + static_cast<std::int64_t>(center) * points + fine;
+      const double* diagonal = A.line(center, j, k);
       double* const left = left_.data() + line * between_.nx;
       double* const right = right_.data() + line * between_.nx;
       if (axis_ == Axis::x) {
@@ -129,14 +149,12 @@ void DirectionStep::make_weights(const StructMatrix<double>& A) {
   }
 }
 
-void DirectionStep::make_product(const StructMatrix<double>& A, bool symmetric) {
-  const Grid& coarse = product_.grid();
-  const int first = symmetric ? product_.stencil().center() : 0;
-  values_ = product_.values().data();  // its own, before there are threads
+void DirectionStep::make_product(const MatrixPlanes& A, bool symmetric) {
+  const int first = symmetric ? stencil_.center() : 0;
 #pragma omp parallel num_threads(threads_for(fine_.points() * static_cast<std::int64_t>(offsets_.size())))
   {
     Room& room = room_of(omp_get_thread_num());
-    const auto [begin, end] = share(lines(coarse), omp_get_thread_num(), omp_get_num_threads());
+    const auto [begin, end] = share(lines(coarse_), omp_get_thread_num(), omp_get_num_threads());
     for (std::int64_t line = begin; line < end; ++line) {
       if (axis_ == Axis::x) {
         product_line_x(A, line, first, room);
@@ -145,74 +163,72 @@ void DirectionStep::make_product(const StructMatrix<double>& A, bool symmetric) 
       }
     }
 #pragma omp barrier
-    if (symmetric) {
+    if (symmetric && !half_) {
       for (std::int64_t line = begin; line < end; ++line) mirror_line(line);
     }
   }
 }
 
 /// Along y or z: a line of B gathers lines of A.
-void DirectionStep::product_line(const StructMatrix<double>& A, std::int64_t line, int first_entry) const {
+void DirectionStep::product_line(const MatrixPlanes& A, std::int64_t line, int first_entry) const {
   const MgSetupKernels& kernel = mg_setup_kernels();
-  const Grid& coarse = product_.grid();
   const std::int64_t n = side(fine_, axis_), nx = fine_.nx;
-  const LineOf at = line_of(coarse, line);
+  const LineOf at = line_of(coarse_, line);
   const std::int64_t I = axis_ == Axis::y ? at.j : at.k;
-  const double* values = A.values().data();
-  const auto place = [&](const Grid& grid, std::int64_t along) {
-    return axis_ == Axis::y ? grid.index(0, along, at.k) : grid.index(0, at.j, along);
+  const auto weight_line = [&](std::int64_t m, const Offset& to) {
+    return axis_ == Axis::y ? between_.index(0, m, at.k + to.z) : between_.index(0, at.j + to.y, m);
   };
-  for (int e = first_entry; e < product_.stencil().size(); ++e) {
-    const Offset to = product_.stencil().offsets()[static_cast<std::size_t>(e)];
-    double* const sum = values_ + e * coarse.points() + line * nx;
+  for (int e = first_entry; e < stencil_.size(); ++e) {
+    const Offset to = stencil_.offsets()[static_cast<std::size_t>(e)];
+    double* const sum = own_line(e, line);
     std::fill_n(sum, nx, 0.0);
-    if (!coarse.contains(0, at.j + to.y, at.k + to.z) || to.x <= -nx || to.x >= nx) continue;
+    if (!coarse_.contains(0, at.j + to.y, at.k + to.z) || to.x <= -nx || to.x >= nx) continue;
     const std::int64_t x0 = std::max(0, -to.x), length = nx - std::abs(to.x);
     for (const Term& term : terms_[static_cast<std::size_t>(e)]) {
       const std::int64_t row = 2 * I + 1 + term.row_step, column = 2 * I + 1 + term.column_step;
       if (row >= n || column < 0 || column >= n) continue;
       const double *p = nullptr, *q = nullptr;
-      if (term.row_step < 0) p = right_.data() + place(between_, I) + x0;
-      if (term.row_step > 0) p = left_.data() + place(between_, I + 1) + x0;
+      if (term.row_step < 0) p = right_.data() + weight_line(I, {}) + x0;
+      if (term.row_step > 0) p = left_.data() + weight_line(I + 1, {}) + x0;
       if (term.column_step % 2 != 0) {
-        const std::int64_t m = column / 2;
-        const std::int64_t there = axis_ == Axis::y ? between_.index(0, m, at.k + to.z) : between_.index(0, at.j + to.y, m);
-        q = (term.column_is_left ? left_ : right_).data() + there + x0 + to.x;
+        q = (term.column_is_left ? left_ : right_).data() + weight_line(column / 2, to) + x0 + to.x;
       }
-      kernel.add_product(sum + x0, p, q, values + term.entry * fine_.points() + place(fine_, row) + x0, length);
+      const double* a = axis_ == Axis::y ? A.line(term.entry, row, at.k) : A.line(term.entry, at.j, row);
+      kernel.add_product(sum + x0, p, q, a + x0, length);
     }
   }
 }
 
 /// Along x: a line of A comes apart into its even and odd points, and lanes run over B's.
-void DirectionStep::product_line_x(const StructMatrix<double>& A, std::int64_t line, int first_entry, Room& room) const {
+void DirectionStep::product_line_x(const MatrixPlanes& A, std::int64_t line, int first_entry, Room& room) const {
   const MgSetupKernels& kernel = mg_setup_kernels();
-  const Grid& coarse = product_.grid();
   const std::int64_t nx = fine_.nx, half = between_.nx;
-  const LineOf at = line_of(coarse, line);
+  const LineOf at = line_of(coarse_, line);
   const Lines part(room.values, half, 2 * offsets_.size());
-  const double* values = A.values().data() + line * nx;
   for (std::size_t e = 0; e < offsets_.size(); ++e) {
-    const double* from = values + static_cast<std::int64_t>(e) * fine_.points();
+    const Offset o = offsets_[e];
+    if (!fine_.contains(0, at.j + o.y, at.k + o.z)) continue;
+    const double* from = A.line(static_cast<int>(e), at.j, at.k);
     double *even = part[2 * e], *odd = part[2 * e + 1];
+    // Places without a neighbour are copied, too, and never looked at.
     for (std::int64_t i = 0; i + 1 < nx; i += 2) {
       even[i / 2] = from[i];
       odd[i / 2] = from[i + 1];
     }
     if (nx % 2) even[half - 1] = from[nx - 1];
   }
-  for (int e = first_entry; e < product_.stencil().size(); ++e) {
-    const Offset to = product_.stencil().offsets()[static_cast<std::size_t>(e)];
-    double* const sum = values_ + e * coarse.points() + line * coarse.nx;
-    std::fill_n(sum, coarse.nx, 0.0);
-    if (!coarse.contains(0, at.j + to.y, at.k + to.z)) continue;
+  for (int e = first_entry; e < stencil_.size(); ++e) {
+    const Offset to = stencil_.offsets()[static_cast<std::size_t>(e)];
+    double* const sum = own_line(e, line);
+    std::fill_n(sum, coarse_.nx, 0.0);
+    if (!coarse_.contains(0, at.j + to.y, at.k + to.z)) continue;
     const std::int64_t there = between_.index(0, at.j + to.y, at.k + to.z);
-    const std::int64_t first = std::max(0, -to.x), last = std::min(coarse.nx, coarse.nx - to.x);
+    const std::int64_t first = std::max(0, -to.x), last = std::min(coarse_.nx, coarse_.nx - to.x);
     for (const Term& term : terms_[static_cast<std::size_t>(e)]) {
       // Columns 2I + 1 + t on the line, and the row i = 2I + 2 where it is that one.
       const int t = term.column_step, above = (t + 1) / 2;
       const std::int64_t from = std::max<std::int64_t>(first, t % 2 ? -above : -(t / 2));
-      std::int64_t end = std::min<std::int64_t>(last, t % 2 ? half - above : coarse.nx - t / 2);
+      std::int64_t end = std::min<std::int64_t>(last, t % 2 ? half - above : coarse_.nx - t / 2);
       if (term.row_step > 0) end = std::min(end, half - 1);
       if (from >= end) continue;
       const double *p = nullptr, *q = nullptr;
@@ -227,16 +243,15 @@ void DirectionStep::product_line_x(const StructMatrix<double>& A, std::int64_t l
 
 /// The entries before the centre are those behind it, seen from the other end.
 void DirectionStep::mirror_line(std::int64_t line) const {
-  const Grid& grid = product_.grid();
-  const LineOf at = line_of(grid, line);
-  const int entries = product_.stencil().size(), center = product_.stencil().center();
+  const LineOf at = line_of(coarse_, line);
+  const int entries = stencil_.size(), center = stencil_.center();
   for (int e = 0; e < center; ++e) {
-    const Offset o = product_.stencil().offsets()[static_cast<std::size_t>(e)];
-    double* const to = values_ + e * grid.points() + line * grid.nx;
-    std::fill_n(to, grid.nx, 0.0);
-    if (!grid.contains(0, at.j + o.y, at.k + o.z) || o.x <= -grid.nx || o.x >= grid.nx) continue;
-    const double* from = values_ + (entries - 1 - e) * grid.points() + grid.index(0, at.j + o.y, at.k + o.z);
-    for (std::int64_t i = std::max(0, -o.x); i < std::min(grid.nx, grid.nx - o.x); ++i) to[i] = from[i + o.x];
+    const Offset o = stencil_.offsets()[static_cast<std::size_t>(e)];
+    double* const to = own_line(e, line);
+    std::fill_n(to, coarse_.nx, 0.0);
+    if (!coarse_.contains(0, at.j + o.y, at.k + o.z) || o.x <= -coarse_.nx || o.x >= coarse_.nx) continue;
+    const double* from = own_line(entries - 1 - e, line + o.y + o.z * coarse_.ny);
+    for (std::int64_t i = std::max(0, -o.x); i < std::min(coarse_.nx, coarse_.nx - o.x); ++i) to[i] = from[i + o.x];
   }
 }
 

@@ -13,6 +13,7 @@ struct MgSetupKernels {
   void (*add)(double* sum, const double* a, std::int64_t n);
   /// sum += (p q) a; p and q may be null, and are then 1
   void (*add_product)(double* sum, const double* p, const double* q, const double* a, std::int64_t n);
+  bool (*equal)(const double* a, const double* b, std::int64_t n);
   /// Weights of points between two coarse ones, of the sums of their rows' entries by the step in the direction.
   void (*weights)(const double* before, const double* behind, const double* still, const double* diagonal, double* left,
                   double* right, std::int64_t n);

@@ -51,6 +51,13 @@ void add_product(double* sum, const double* p, const double* q, const double* a,
   });
 }
 
+bool equal(const double* a, const double* b, std::int64_t n) {
+  bool same = true;
+  for_points<double>(n, [&](auto d, std::int64_t i)
+                            HWY_ATTR { same = hn::AllTrue(d, hn::Eq(hn::LoadU(d, a + i), hn::LoadU(d, b + i))) && same; });
+  return same;
+}
+
 /// With signs turned so that the diagonal is positive, S± the couplings towards the two sides where they are of diffusion's
 /// sign and 0 where not, and D what is left without a step: weights S±/D, where D is at least half of S₋ + S₊; else
 /// S±/(S₋ + S₊). No coupling: 0.
@@ -109,7 +116,7 @@ void add_between(T* x, const T* wl, const T* lower, const T* wr, const T* upper,
 }
 
 const MgSetupKernels& setup_kernels() {
-  static constexpr MgSetupKernels kernels{&add<double>, &add_product, &weights};
+  static constexpr MgSetupKernels kernels{&add<double>, &add_product, &equal, &weights};
   return kernels;
 }
 template <class T>
