@@ -71,7 +71,7 @@ TEST(MultigridInput, RandomMatrices) {
 TEST(MultigridInput, IndefiniteShifts) {
   for (const double shift : {0.2, 3.0, 5.9}) {
     for (const MgSmoother smoother : smoothers) {
-      for (const char* solver : {"cg", "gmres"}) (void)honest_solve(shifted(shift), smoother, solver);
+      for (const char* solver : {"cg", "gmres", "stationary"}) (void)honest_solve(shifted(shift), smoother, solver);
     }
   }
 }
@@ -157,7 +157,7 @@ TEST(MultigridInput, SingularWithItsNullVector) {
 
 /// Inconsistent: no answer there is may be called one.
 TEST(MultigridInput, SingularWithoutItsNullVectorIsNotConvergedFalsely) {
-  for (const char* solver : {"cg", "gmres"}) EXPECT_FALSE(honest_solve(neumann({24, 24, 24}), MgSmoother::gs, solver));
+  for (const char* solver : {"cg", "gmres", "stationary"}) EXPECT_FALSE(honest_solve(neumann({24, 24, 24}), MgSmoother::gs, solver));
 }
 
 TEST(MultigridInput, FilesAreGridsOrRefused) {

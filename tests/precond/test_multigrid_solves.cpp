@@ -85,6 +85,8 @@ TEST(MultigridSolves, EverySmootherAndCycle) {
   EXPECT_LE(iterations(A, {.smoother = MgSmoother::gs, .precision = MgPrecision::fp64}, "gmres"), 12);
   EXPECT_LE(iterations(A, {.smoother = MgSmoother::gs, .precision = MgPrecision::fp32}, "gmres"), 14);
   EXPECT_LE(iterations(A, {.smoother = MgSmoother::gs}, "bicgstab"), 12);
+  EXPECT_LE(iterations(A, {.smoother = MgSmoother::gs}, "stationary"), 24);
+  EXPECT_LE(iterations(A, {.smoother = MgSmoother::ilu}, "stationary"), 12);
 }
 
 /// A hierarchy in FP32 costs no iterations, with jumps of 10⁶ and to 1e-13 too.
