@@ -27,6 +27,9 @@ void coarse_columns(int t, const Visit& visit) {
 /// Row step s of the collapse: i = 2I + 1 + s.
 constexpr int row_steps[] = {-1, 0, 1};
 
+/// Of the last direction's product, before the directions before it go on.
+constexpr std::int64_t planes_at_a_time = 4;
+
 struct LineOf {
   std::int64_t j, k;
 };
@@ -68,17 +71,19 @@ Stencil coarsened(const Stencil& stencil, const Grid& grid, Axis axis) {
   return Stencil(std::move(all), "galerkin");
 }
 
-DirectionStep::DirectionStep(const Grid& grid, const Stencil& stencil, Axis axis, bool last)
+DirectionStep::DirectionStep(const Grid& grid, const Stencil& stencil, Axis axis, std::int64_t kept)
     : axis_(axis),
       fine_(grid),
       between_(between(grid, axis)),
       coarse_(coarsened(grid, axis)),
       offsets_(stencil.offsets().begin(), stencil.offsets().end()),
       stencil_(coarsened(stencil, grid, axis)),
+      kept_(kept > 0 ? std::min(kept, coarse_.nz) : coarse_.nz),
       left_(between_.points()),
       right_(between_.points()),
       rooms_(std::make_shared<std::vector<Room>>(static_cast<std::size_t>(most_threads()))) {
-  if (last) product_.emplace(coarse_, stencil_);
+  if (kept == 0) product_.emplace(coarse_, stencil_);
+  for (const Offset& o : offsets_) reach_in_z_ = std::max(reach_in_z_, std::abs(o.z));
   terms_.resize(static_cast<std::size_t>(stencil_.size()));
   for (const int s : row_steps) {
     for (std::size_t e = 0; e < offsets_.size(); ++e) {
@@ -91,41 +96,87 @@ DirectionStep::DirectionStep(const Grid& grid, const Stencil& stencil, Axis axis
   }
 }
 
+/// A step reads from as far behind its own last plane as entries reach, and up to as far ahead as they and those of one more
+/// step do.
+std::int64_t DirectionStep::planes_to_keep(const Stencil& stencil) {
+  int reach = 0;
+  for (const Offset& o : stencil.offsets()) reach = std::max(reach, std::abs(o.z));
+  return planes_at_a_time + 4 * std::max(reach, 1) + 2;
+}
+
 MatrixPlanes DirectionStep::planes() const {
-  return {product_ ? product_->values().data() : values_between_.data(), coarse_, &stencil_, half_};
+  return {product_ ? product_->values().data() : values_between_.data(), coarse_, &stencil_, half_, kept_};
 }
 
 std::int64_t DirectionStep::bytes() const {
   return (product_ ? product_->layout().bytes() : values_between_.bytes()) + left_.bytes() + right_.bytes();
 }
 
-void DirectionStep::compute(const StructMatrix<double>& A, bool symmetric) {
-  compute({A.values().data(), A.grid(), &A.stencil()}, symmetric);
-}
-
-void DirectionStep::compute(const MatrixPlanes& A, bool symmetric) {
+void DirectionStep::begin(bool symmetric) {
+  symmetric_ = symmetric;
   half_ = symmetric && !product_;
   first_stored_ = half_ ? stencil_.center() : 0;
+  weights_done_ = done_ = 0;
   if (product_) {
     values_ = product_->values().data();  // its own, before there are threads
   } else {
-    const std::int64_t needed = (stencil_.size() - first_stored_) * coarse_.points();
+    const std::int64_t needed = (stencil_.size() - first_stored_) * coarse_.nx * coarse_.ny * kept_;
     if (values_between_.size() < needed) values_between_ = Array<double>(needed);
     values_ = values_between_.data();
   }
-  make_weights(A);
-  make_product(A, symmetric);
 }
 
-void DirectionStep::make_weights(const MatrixPlanes& A) {
+/// A plane of B along x or y needs that plane of A, and weights as far as entries reach; weights need the planes of A up to
+/// their own. Along z, which comes first, all of A is there.
+void DirectionStep::reach(std::int64_t end, std::vector<DirectionStep>& steps, std::size_t own, const MatrixPlanes& A) {
+  end = std::min(end, coarse_.nz);
+  if (end <= done_) return;
+  const std::int64_t weights_end =
+      std::min(between_.nz, axis_ == Axis::z ? end + 1 + reach_in_z_ : end + reach_in_z_);
+  if (own > 0) steps[own - 1].reach(weights_end, steps, own - 1, A);
+  const MatrixPlanes from = own > 0 ? steps[own - 1].planes() : A;
+  make_weights(from, weights_done_, weights_end);
+  weights_done_ = std::max(weights_done_, weights_end);
+  make_product(from, done_, end);
+  done_ = end;
+}
+
+void DirectionStep::finish() {
+  if (!symmetric_ || half_) return;
+#pragma omp parallel num_threads(threads_for(product_->nonzeros()))
+  {
+    const auto [begin, end] = share(lines(coarse_), omp_get_thread_num(), omp_get_num_threads());
+    for (std::int64_t line = begin; line < end; ++line) mirror_line(line);
+  }
+}
+
+void DirectionStep::compute(const StructMatrix<double>& A, bool symmetric) {
+  std::vector<DirectionStep> none;
+  begin(symmetric);
+  reach(coarse_.nz, none, 0, {A.values().data(), A.grid(), &A.stencil(), false, A.grid().nz});
+  finish();
+}
+
+void DirectionStep::compute_all(std::vector<DirectionStep>& steps, const StructMatrix<double>& A, bool symmetric) {
+  for (DirectionStep& step : steps) step.begin(symmetric);
+  const MatrixPlanes all{A.values().data(), A.grid(), &A.stencil(), false, A.grid().nz};
+  const std::size_t last = steps.size() - 1;
+  for (std::int64_t end = planes_at_a_time; end < steps[last].coarse_.nz + planes_at_a_time; end += planes_at_a_time) {
+    steps[last].reach(end, steps, last, all);
+  }
+  steps[last].finish();
+}
+
+void DirectionStep::make_weights(const MatrixPlanes& A, std::int64_t first, std::int64_t last) {
+  if (first >= last) return;
   const MgSetupKernels& kernel = mg_setup_kernels();
   const int center = A.stencil->center();
   const std::int64_t nx = fine_.nx;
-#pragma omp parallel num_threads(threads_for(fine_.points() * static_cast<std::int64_t>(offsets_.size())))
+#pragma omp parallel num_threads(threads_for((last - first) * nx * fine_.ny * static_cast<std::int64_t>(offsets_.size())))
   {
     const Lines sum(room_of(omp_get_thread_num()).values, nx, 4);
-    const auto [begin, end] = share(lines(between_), omp_get_thread_num(), omp_get_num_threads());
-    for (std::int64_t line = begin; line < end; ++line) {
+    const auto [begin, end] = share((last - first) * between_.ny, omp_get_thread_num(), omp_get_num_threads());
+    for (std::int64_t line = first * between_.ny + begin; line < first * between_.ny + end; ++line) {
       const LineOf at = line_of(between_, line);
       const std::int64_t j = axis_ == Axis::y ? 2 * at.j : at.j, k = axis_ == Axis::z ? 2 * at.k : at.k;
       std::fill_n(sum[0], 3 * nx, 0.0);
@@ -149,22 +200,18 @@ void DirectionStep::make_weights(const MatrixPlanes& A) {
   }
 }
 
-void DirectionStep::make_product(const MatrixPlanes& A, bool symmetric) {
-  const int first = symmetric ? stencil_.center() : 0;
-#pragma omp parallel num_threads(threads_for(fine_.points() * static_cast<std::int64_t>(offsets_.size())))
+void DirectionStep::make_product(const MatrixPlanes& A, std::int64_t first, std::int64_t last) {
+  const int first_entry = symmetric_ ? stencil_.center() : 0;
+#pragma omp parallel num_threads(threads_for((last - first) * 2 * fine_.nx * fine_.ny * static_cast<std::int64_t>(offsets_.size())))
   {
     Room& room = room_of(omp_get_thread_num());
-    const auto [begin, end] = share(lines(coarse_), omp_get_thread_num(), omp_get_num_threads());
-    for (std::int64_t line = begin; line < end; ++line) {
+    const auto [begin, end] = share((last - first) * coarse_.ny, omp_get_thread_num(), omp_get_num_threads());
+    for (std::int64_t line = first * coarse_.ny + begin; line < first * coarse_.ny + end; ++line) {
       if (axis_ == Axis::x) {
-        product_line_x(A, line, first, room);
+        product_line_x(A, line, first_entry, room);
       } else {
-        product_line(A, line, first);
+        product_line(A, line, first_entry);
       }
-    }
-#pragma omp barrier
-    if (symmetric && !half_) {
-      for (std::int64_t line = begin; line < end; ++line) mirror_line(line);
     }
   }
 }

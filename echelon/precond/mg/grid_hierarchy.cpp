@@ -49,7 +49,9 @@ GridHierarchy::GridHierarchy(const StructMatrix<double>& A, const MgOptions& opt
     steps.reserve(axes.size());
     for (const Axis axis : axes) {
       const bool first = steps.empty(), last = axis == axes.back();
-      steps.emplace_back(first ? top.grid() : steps.back().grid(), first ? top.stencil() : steps.back().stencil(), axis, last);
+      const Grid& grid = first ? top.grid() : steps.back().grid();
+      const Stencil& stencil = first ? top.stencil() : steps.back().stencil();
+      steps.emplace_back(grid, stencil, axis, last ? 0 : DirectionStep::planes_to_keep(stencil));
     }
     steps_.push_back(std::move(steps));
     multiply(steps_.size() - 1);
@@ -63,9 +65,7 @@ void GridHierarchy::refresh(const StructMatrix<double>& A) {
 }
 
 void GridHierarchy::multiply(std::size_t level) {
-  auto& steps = steps_[level];
-  steps.front().compute(matrix(level), symmetric_);
-  for (std::size_t n = 1; n < steps.size(); ++n) steps[n].compute(steps[n - 1], symmetric_);
+  DirectionStep::compute_all(steps_[level], matrix(level), symmetric_);
 }
 
 const StructMatrix<double>& GridHierarchy::matrix(std::size_t level) const {
