@@ -19,10 +19,11 @@
 namespace echelon {
 namespace {
 
-std::vector<double> dense(const StructMatrix<double>& A) {
+/// Row after row into `all`.
+void write_dense(const StructMatrix<double>& A, std::vector<double>& all) {
   const std::int64_t n = A.rows();
   const Grid& g = A.grid();
-  std::vector<double> all(static_cast<std::size_t>(n * n), 0.0);
+  all.assign(static_cast<std::size_t>(n * n), 0.0);
   for (std::int64_t p = 0; p < n; ++p) {
     const std::int64_t i = p % g.nx, j = p / g.nx % g.ny, k = p / g.nx / g.ny;
     for (int e = 0; e < A.stencil().size(); ++e) {
@@ -31,7 +32,6 @@ std::vector<double> dense(const StructMatrix<double>& A) {
       all[static_cast<std::size_t>(p * n + p + g.index(o.x, o.y, o.z))] = A.block(p, e)[0];
     }
   }
-  return all;
 }
 
 /// A hierarchy with smoothers, transfers and the solve at the end, in the precision T.
@@ -68,7 +68,7 @@ class GridCycleOf final : public GridCycle {
   std::string smoother(std::size_t level) const override { return level < smoothers_.size() ? smoothers_[level]->name() : "direct"; }
   std::int64_t null_vectors() const override { return coarsest_.rows() - coarsest_.rank(); }
   std::int64_t bytes() const override {
-    std::int64_t total = cycle_.bytes() + coarsest_.bytes();
+    std::int64_t total = cycle_.bytes() + coarsest_.bytes() + static_cast<std::int64_t>(dense_.size() * sizeof(double));
     for (std::size_t l = 0; l < smoothers_.size(); ++l) total += smoothers_[l]->bytes() + transfers_[l]->bytes();
     return total;
   }
@@ -98,13 +98,15 @@ class GridCycleOf final : public GridCycle {
     const std::size_t last = hierarchy.levels() - 1;
     on_level(hierarchy, last, [&] {
       const auto& A = hierarchy.matrix(last);
-      const std::string wrong = coarsest_.factor(A.rows(), dense(A));
+      write_dense(A, dense_);
+      const std::string wrong = coarsest_.factor(A.rows(), dense_);
       if (!wrong.empty()) throw Error(ErrorCode::structure, fmt::format("the direct solve: {}", wrong));
     });
   }
 
   std::vector<std::unique_ptr<GridSmoother<T>>> smoothers_;
   std::vector<std::unique_ptr<GridTransfer<T>>> transfers_;
+  std::vector<double> dense_;  // of the coarsest matrix
   DenseFactors coarsest_;
   Cycle<T> cycle_;
   LentScratch<Narrow> narrow_;

@@ -79,7 +79,9 @@ struct Multigrid::Impl {
     report.message.clear();
     try {
       make();
-      describe();
+      if (!report.multilevel) describe();
+      report.symmetric = hierarchy->symmetric();
+      report.multilevel->null_vectors = cycle->null_vectors();
     } catch (const Error& error) {
       if (error.code() != ErrorCode::structure) throw;
       const std::string place = first_nonfinite(A);
@@ -107,12 +109,10 @@ struct Multigrid::Impl {
     note.sweeps = options.sweeps;
     note.operator_complexity = hierarchy->operator_complexity();
     note.grid_complexity = hierarchy->grid_complexity();
-    note.null_vectors = cycle->null_vectors();
     report.precision = in_fp32 ? "fp32" : "fp64";
     report.kernel = shapes::kernel_name(1);
     report.levels = static_cast<std::int64_t>(note.levels.size());
     report.fill_ratio = note.operator_complexity;
-    report.symmetric = hierarchy->symmetric();
     report.bytes = bytes;
     report.multilevel = std::move(note);
   }

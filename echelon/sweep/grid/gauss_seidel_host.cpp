@@ -311,8 +311,8 @@ void store_line(const PackedMatrix<T>& A, const PackSource<S>& from, std::int64_
       const std::int64_t end = inside ? std::max(begin, std::min(g.nx, g.nx - o.x)) : 0;
       const S* values = from.values + e * g.points() + number * g.nx;
       // Behind the line lies the plane's next one; wide stencils have more planes than the processor follows by itself.
-      for (std::int64_t at = 0; at < W; at += 64 / static_cast<std::int64_t>(sizeof(S))) {
-        __builtin_prefetch(values + p * W + at + 1536 / static_cast<std::int64_t>(sizeof(S)), 0, 2);
+      for (std::int64_t n = 0; n < W; n += 64 / static_cast<std::int64_t>(sizeof(S))) {
+        __builtin_prefetch(values + p * W + n + 1536 / static_cast<std::int64_t>(sizeof(S)), 0, 2);
       }
       for (std::int64_t n = 0; n < W; n += lanes) {
         const std::int64_t i = p * W + n;
