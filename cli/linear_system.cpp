@@ -22,7 +22,7 @@ namespace {
 /// Vectors a solve holds beside the matrix: b, x, the best x, and the method's own.
 double vector_count(const SolveOptions& options) {
   constexpr double others = 8;
-  if (options.solver == "cg" || options.solver == "bicgstab") return others + 4;
+  if (options.solver == "cg" || options.solver == "bicgstab" || options.solver == "stationary") return others + 4;
   const double basis = options.restart * (options.basis == "fp32" ? 0.5 : 1.0) * (options.solver == "fgmres" ? 2 : 1);
   // With the solver left open a symmetric problem takes CG: the basis is not counted against it.
   const bool takes_cg = options.solver == "auto" && options.matrix.empty() && problem_kind(options.problem).symmetric;

@@ -116,7 +116,7 @@ void add_preconditioner_options(const OptionList& options, SolveOptions& o) {
   OptionGroup group(options, "Preconditioner");
   const auto have = preconditioner_words();
   group.name("--pc", o.pc, fmt::format("{}; auto says what it chose and why", fmt::join(have, ", ")), have,
-             {"mg", "amg", "randomized", "ras"});
+             {"amg", "randomized", "ras"});
   for (const PrecondOption* option : precond_options()) {
     std::visit(AddPrecondOption{group, o.precond, *option}, option->value);
     if (option->shown) group.show_default(option->name, option->shown);

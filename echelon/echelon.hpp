@@ -24,6 +24,7 @@
 #include "echelon/precond/ilu_gpu/device_block_ilu.hpp"
 #include "echelon/precond/ilu_gpu/device_ilu.hpp"
 #include "echelon/precond/jacobi.hpp"
+#include "echelon/precond/mg/multigrid.hpp"
 #include "echelon/precond/preconditioner.hpp"
 #include "echelon/problem/problems.hpp"
 #include "echelon/problem/projection.hpp"

@@ -15,7 +15,7 @@ struct Named {
   decltype(&cg) solve;
 };
 
-constexpr Named solvers[] = {{"cg", cg}, {"gmres", gmres}, {"fgmres", fgmres}, {"bicgstab", bicgstab}};
+constexpr Named solvers[] = {{"cg", cg}, {"gmres", gmres}, {"fgmres", fgmres}, {"bicgstab", bicgstab}, {"stationary", stationary}};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 //   gmres     right-preconditioned GMRES(m); the basis kept in FP64 or FP32 (arithmetic and true residual in FP64)
 //   fgmres    the preconditioner may change from call to call
 //   bicgstab  breakdown by relative test: new shadow vector (≤ 3), then GMRES, all reported
+//   stationary  x ← x + M⁻¹(b − A x), no Krylov space: multigrid's cycles alone
 #pragma once
 
 #include <cstdint>
@@ -69,8 +70,10 @@ Report fgmres(const Operator<double>& A, const Vector<double>& b, Vector<double>
               const KrylovOptions& options = {});
 Report bicgstab(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
                 const KrylovOptions& options = {});
+Report stationary(const Operator<double>& A, const Vector<double>& b, Vector<double>& x, const Preconditioner<double>& M,
+                  const KrylovOptions& options = {});
 
-/// "cg", "gmres", "fgmres", "bicgstab"
+/// "cg", "gmres", "fgmres", "bicgstab", "stationary"
 std::span<const std::string> solver_names();
 /// By name; throws Error(bad_argument) that lists them.
 Report solve(const std::string& solver, const Operator<double>& A, const Vector<double>& b, Vector<double>& x,

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "echelon/factor/ilu_options.hpp"
+#include "echelon/precond/mg/mg_options.hpp"
 #include "echelon/schedule/blocks/grid_blocks.hpp"
 
 namespace echelon {
@@ -18,6 +19,7 @@ namespace echelon {
 struct PrecondOptions {
   IluOptions ilu;
   BlockOptions blocks = {};
+  MgOptions mg = {};
   /// Factor the matrix whose rows were permuted and scaled first, so that its diagonal is large.
   bool match_rows = false;
 };

@@ -7,6 +7,7 @@
 
 #include "echelon/base/error.hpp"
 #include "echelon/factor/grid_checks.hpp"
+#include "echelon/matrix/grid/stencil_recognition.hpp"
 #include "echelon/matrix/traits.hpp"
 #include "echelon/precond/dbsr/dbsr.hpp"
 #include "echelon/precond/dbsr/dbsr_option_list.hpp"
@@ -18,6 +19,8 @@
 #include "echelon/precond/ilu_gpu/device_ilu.hpp"
 #include "echelon/precond/ilu_gpu/device_parilut.hpp"
 #include "echelon/precond/jacobi.hpp"
+#include "echelon/precond/mg/mg_option_list.hpp"
+#include "echelon/precond/mg/multigrid.hpp"
 #include "echelon/precond/scaled_precond.hpp"
 
 namespace echelon {
@@ -131,6 +134,20 @@ Made make_dbsr(const MatrixRef& A, const PrecondOptions& options) {
   });
 }
 
+Made make_mg(const MatrixRef& A, const PrecondOptions& options) {
+  return in_storage(A, [&]<class Matrix>(const Matrix& matrix) -> Made {
+    if constexpr (std::is_same_v<Matrix, StructMatrix<double>>) {
+      return std::make_unique<Multigrid>(multigrid(matrix, options.mg));
+    } else {
+      const auto found = recognise_stencil(matrix);
+      if (!found) {
+        throw Error(ErrorCode::bad_argument, "multigrid needs a matrix on a structured grid; this one is no stencil on a grid");
+      }
+      return std::make_unique<Multigrid>(multigrid(to_struct(matrix, *found), options.mg));
+    }
+  });
+}
+
 // On a GPU.
 
 Made identity_from_grid(const TileMatrix&, const PrecondOptions&, double) { return std::make_unique<Identity<double>>(); }
@@ -217,6 +234,7 @@ std::string refuse_by_dbsr(const PrecondOptions& options, const OptionGiven& giv
 }
 
 constexpr std::span<const PrecondOption> own_of_dbsr[] = {dbsr_options};
+constexpr std::span<const PrecondOption> own_of_mg[] = {mg_options};
 constexpr std::span<const PrecondOption> own_of_parilu[] = {factor_sweeps_options};
 constexpr std::span<const PrecondOption> own_of_parilut[] = {factor_sweeps_options, fill_limit_options};
 std::string refuse_by_sgs(const PrecondOptions&, const OptionGiven& given) {
@@ -317,6 +335,14 @@ constexpr PrecondEntry entries[] = {
      .own = own_of_dbsr,
      .refuse = refuse_by_dbsr,
      .host_only = "dbsr has no version for a GPU (ilu, ic and mcilu have)",
+     .takes_recognised_grids = true},
+    {.name = "mg",
+     .description = "a cycle of structured multigrid, for matrices on a grid with one unknown a point",
+     .kind = PrecondKind::multilevel,
+     .scalars_only = true,
+     .make = make_mg,
+     .own = own_of_mg,
+     .host_only = "mg has no version for a GPU (ilu, ic and sgs have)",
      .takes_recognised_grids = true},
     {.name = "ilut",
      .description = "incomplete LU by thresholds: a drop tolerance and at most lfil entries a row and triangle",

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "echelon/report/multilevel_note.hpp"
 #include "echelon/report/pivot_note.hpp"
 
 namespace echelon {
@@ -47,6 +48,7 @@ enum class PrecondKind {
   thresholds,  // L U with the entries that are large
   fill_limit,  // L U with so many entries, the largest
   relaxation,  // (I + L D⁻¹)(D + U) of A's own entries: SGS, SSOR
+  multilevel,  // a cycle over coarser and coarser matrices
   other
 };
 
@@ -88,6 +90,7 @@ struct FactorReport {
   double symbolic_seconds = 0, numeric_seconds = 0;
   double ordering_seconds = 0;           // of the symbolic ones: what finding the elimination order took
   std::optional<TrisolveNote> trisolve;  // when asked for
+  std::optional<MultilevelNote> multilevel;
   std::vector<std::string> remarks;
 };
 

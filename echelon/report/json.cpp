@@ -54,6 +54,23 @@ Json trisolve_json(const TrisolveNote& note) {
           {"upper", triangle_json(note.upper)}};
 }
 
+Json multilevel_json(const MultilevelNote& note) {
+  Json levels = Json::array();
+  for (const LevelNote& level : note.levels) {
+    levels.push_back({{"rows", level.rows},
+                      {"nonzeros", level.nonzeros},
+                      {"grid", text_or_null(level.grid)},
+                      {"smoother", level.smoother},
+                      {"coarsened", text_or_null(level.coarsened)}});
+  }
+  return {{"levels", levels},
+          {"cycle", note.cycle},
+          {"sweeps", note.sweeps},
+          {"operator_complexity", note.operator_complexity},
+          {"grid_complexity", note.grid_complexity},
+          {"null_vectors", note.null_vectors}};
+}
+
 Json preconditioner_json(const FactorReport& pc) {
   return {{"name", pc.name},
           {"ok", pc.ok},
@@ -91,6 +108,7 @@ Json preconditioner_json(const FactorReport& pc) {
           {"ordering_seconds", pc.ordering_seconds},
           {"numeric_seconds", pc.numeric_seconds},
           {"trisolve", pc.trisolve ? trisolve_json(*pc.trisolve) : Json(nullptr)},
+          {"multilevel", pc.multilevel ? multilevel_json(*pc.multilevel) : Json(nullptr)},
           {"remarks", pc.remarks}};
 }
 

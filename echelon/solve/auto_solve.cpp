@@ -181,14 +181,16 @@ class Ladder {
     note.relative_residual = report.relative_residual;
     note.history = report.history;
     outcome_.attempts.push_back(std::move(note));
-    const bool widen = !report.converged && !gave_up_ && choice.options.ilu.precision != Stored::fp64 &&
-                       is_for_want_of_precision(report.reason);
+    const bool narrow_levels = M->report().kind == PrecondKind::multilevel && M->report().precision != "fp64";
+    const bool narrow = narrow_levels || choice.options.ilu.precision != Stored::fp64;
+    const bool widen = !report.converged && !gave_up_ && narrow && is_for_want_of_precision(report.reason);
     keep_if_better(choice, std::move(report));
     if (!widen) return;
     AutoChoice wide = choice;
     wide.options.ilu.precision = Stored::fp64;
-    wide.why = fmt::format("with factors stored in {} the solve ended by '{}': back to fp64",
-                           word(choice.options.ilu.precision), word(last_reason_));
+    wide.options.mg.precision = MgPrecision::fp64;
+    wide.why = fmt::format("with {} stored in {} the solve ended by '{}': back to fp64", narrow_levels ? "levels" : "factors",
+                           M->report().precision, word(last_reason_));
     attempt(wide, last);
     outcome_.report.remarks.push_back(wide.why);
   }

@@ -32,6 +32,35 @@ class PlainGaussSeidel {
     }
   }
 
+  /// One sweep alone, from zero and back from a guess, and the residual after the first.
+  void forward_alone(const Vector<T>& r, Vector<T>& x) const {
+    Vector<T> half(n_);
+    for (std::int64_t p = 0; p < n_; ++p) forward(p, r, nullptr, half, x);
+  }
+  void residual_after_forward(const Vector<T>& x, Vector<T>& out) const {
+    for (std::int64_t p = 0; p < n_; ++p) {
+      out[p] = 0;
+      for (const Entry& e : entries(p, false)) out[p] = fma(-e.value, x[e.column], out[p]);
+    }
+  }
+  void backward_alone(const Vector<T>& r, Vector<T>& x) const {
+    const auto guess = x.clone();
+    for (std::int64_t p = n_ - 1; p >= 0; --p) {
+      const T d = inverse(p);
+      T sum = r[p], lower = 0;
+      const auto upper = entries(p, false);
+      for (const Entry& e : upper) {
+        if (!e.same_line) sum = fma(-e.value, x[e.column], sum);
+      }
+      for (const Entry& e : entries(p, true)) lower = fma(e.value, guess[e.column], lower);
+      T value = (sum - lower) * d;
+      for (const Entry& e : upper) {
+        if (e.same_line) value = fma(-(e.value * d), x[e.column], value);
+      }
+      x[p] = value;
+    }
+  }
+
  private:
   struct Entry {
     std::int64_t column;

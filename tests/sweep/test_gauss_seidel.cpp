@@ -75,6 +75,19 @@ const char* difference(const ec::StructMatrix<T>& A, const ec::GaussSeidel<T>& S
   if (!same(half, want_half)) return "half of a guess";
   if (!same(y, want_y)) return "x of a guess";
 
+  x.fill(nan);
+  S.forward(r, x);
+  plain.forward_alone(r, want_x);
+  if (!same(x, want_x)) return "a sweep forward";
+  out.fill(nan);
+  S.residual_after_forward(x, out);
+  plain.residual_after_forward(x, want_out);
+  if (!same(out, want_out)) return "residual after a sweep";
+  auto z = wavy<T>(n, 3), want_z = z.clone();
+  S.backward(r, z);
+  plain.backward_alone(r, want_z);
+  if (!same(z, want_z)) return "a sweep back";
+
   S.multiply(x, out);
   A.apply(x, want_out);
   if (!same(out, want_out)) return "product";
@@ -110,6 +123,13 @@ TEST(GaussSeidel, ThreePointsByHand) {
   S.multiply(x, out);
   EXPECT_TRUE(same(out, {2, 0.375, 0.75}));
   EXPECT_EQ(S.multiply_dotted(x, out), 2 * 1.625 + 0.375 * 1.25 + 0.75 * 0.5);
+  // One sweep: x = 1, 1, ½, and r − A x = −U x = 1, ½, 0; back from there: x₂ = (1+1)/4, x₁ = (1+1+½)/2, x₀ = (2+5/4)/2.
+  S.forward(r, x);
+  EXPECT_TRUE(same(x, {1, 1, 0.5}));
+  S.residual_after_forward(x, out);
+  EXPECT_TRUE(same(out, {1, 0.5, 0}));
+  S.backward(r, x);
+  EXPECT_TRUE(same(x, {1.625, 1.25, 0.5}));
   // From x = 0, 2, 4: x₀ = (2+2)/2 = 2, x₁ = (1+2+4)/2 = 3.5, x₂ = 4.5/4 = 1.125; w = 2, 3, 4.5.
   ec::Vector<double> guess{0, 2, 4};
   S.from_guess(r, half, guess);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "echelon/base/error.hpp"
@@ -49,12 +50,13 @@ void check_vectors(const char* call, std::initializer_list<NamedVector<T>> vecto
 }
 
 /// The first point whose diagonal cannot be divided by, or −1.
-template <class T>
-std::int64_t first_bad_diagonal(const T* diagonal, std::int64_t n) {
+template <class T, class S>
+std::int64_t first_bad_diagonal(const S* diagonal, std::int64_t n) {
   std::int64_t first = n;
 #pragma omp parallel for num_threads(threads_for(n)) schedule(static) reduction(min : first)
   for (std::int64_t p = 0; p < n; ++p) {
-    if (diagonal[p] == 0 || !std::isfinite(diagonal[p])) first = std::min(first, p);
+    const T rounded = static_cast<T>(diagonal[p]);
+    if (rounded == 0 || !std::isfinite(rounded)) first = std::min(first, p);
   }
   return first < n ? first : -1;
 }
@@ -71,7 +73,7 @@ template <class T>
 struct GaussSeidel<T>::Impl {
   /// What one call at a time works with.
   struct Scratch {
-    GroupProgress forward, guess, backward;
+    GroupProgress forward, guess, backward, guess_back;
     std::vector<PackedOperand<T>> operands;  // all entries for every thread
     std::vector<double> partial;             // of a dotted product
   };
@@ -82,11 +84,12 @@ struct GaussSeidel<T>::Impl {
   T *L = nullptr, *U = nullptr;
   PackedMatrix<T> A{};
   GaussSeidelKernels<T> kernels = gauss_seidel_kernels<T>();
-  LineGroups forward, guess, backward;
+  LineGroups forward, guess, backward, guess_back;
   int team = 1;
   LentScratch<Scratch> scratch;
 
-  explicit Impl(const StructMatrix<T>& matrix) : stencil(matrix.stencil()) {
+  template <class S>
+  explicit Impl(const StructMatrix<S>& matrix) : stencil(matrix.stencil()) {
     constexpr std::int64_t W = PackedMatrix<T>::width;
     const Grid g = matrix.grid();
     const auto offsets = stencil.offsets();
@@ -111,7 +114,11 @@ struct GaussSeidel<T>::Impl {
     for (const Offset& o : mirrored(upper)) both.push_back(o);
     forward = LineGroups(g, lower, shape, team);
     guess = LineGroups(g, both, shape, team);
-    backward = LineGroups(g, mirrored(upper), shape, team);
+    const auto above = mirrored(upper);  // in the coordinates of the sweep back
+    backward = LineGroups(g, above, shape, team);
+    both = above;
+    both.insert(both.end(), lower.begin(), lower.end());
+    guess_back = LineGroups(g, both, shape, team);
     fit(scratch.own());
   }
 
@@ -120,6 +127,7 @@ struct GaussSeidel<T>::Impl {
       s.forward = GroupProgress(forward.groups());
       s.guess = GroupProgress(guess.groups());
       s.backward = GroupProgress(backward.groups());
+      s.guess_back = GroupProgress(guess_back.groups());
     }
     s.operands.resize(static_cast<std::size_t>(team * stencil.size()));
     s.partial.resize(static_cast<std::size_t>(reduction::chunks(points())));
@@ -130,15 +138,23 @@ struct GaussSeidel<T>::Impl {
   std::int64_t points() const { return A.grid.points(); }
   PackedOperand<T>* space(Scratch& s, int thread) const { return s.operands.data() + thread * stencil.size(); }
 
-  void store(const StructMatrix<T>& matrix) {
-    const T* from = matrix.values().data();
-    const T* diagonal = from + stencil.center() * points();
-    if (const std::int64_t bad = first_bad_diagonal(diagonal, points()); bad >= 0) {
+  template <class S>
+  void store(const StructMatrix<S>& matrix) {
+    const S* from = matrix.values().data();
+    const S* diagonal = from + stencil.center() * points();
+    if (const std::int64_t bad = first_bad_diagonal<T>(diagonal, points()); bad >= 0) {
       const Grid& g = A.grid;
       throw Error(ErrorCode::structure, fmt::format("Gauss-Seidel: the diagonal is {}", static_cast<double>(diagonal[bad])),
                   fmt::format("grid point ({},{},{}), row {}", bad % g.nx, bad / g.nx % g.ny, bad / g.nx / g.ny, bad));
     }
-    for_lines([&](std::int64_t line, int) { kernels.store(A, {stencil.offsets(), stencil.center(), from}, line, L, U); });
+    for_lines([&](std::int64_t line, int) {
+      const PackSource<S> source{stencil.offsets(), stencil.center(), from};
+      if constexpr (std::is_same_v<S, T>) {
+        kernels.store(A, source, line, L, U);
+      } else {
+        kernels.store_rounded(A, source, line, L, U);
+      }
+    });
   }
 
   /// body(line, thread) for every line, in no order.
@@ -160,7 +176,8 @@ struct GaussSeidel<T>::Impl {
 };
 
 template <class T>
-GaussSeidel<T>::GaussSeidel(const StructMatrix<T>& A) {
+template <class S>
+GaussSeidel<T>::GaussSeidel(const StructMatrix<S>& A) {
   if (A.dof() != 1) {
     throw Error(ErrorCode::bad_argument, fmt::format("Gauss-Seidel on a stencil: {} unknowns a point, expected 1", A.dof()));
   }
@@ -175,7 +192,8 @@ template <class T>
 GaussSeidel<T>::~GaussSeidel() = default;
 
 template <class T>
-void GaussSeidel<T>::refresh(const StructMatrix<T>& A) {
+template <class S>
+void GaussSeidel<T>::refresh(const StructMatrix<S>& A) {
   if (A.dof() != 1 || !(A.grid() == grid()) || !std::ranges::equal(A.stencil().offsets(), impl_->stencil.offsets())) {
     const Grid &got = A.grid(), &own = grid();
     throw Error(
@@ -238,6 +256,30 @@ void GaussSeidel<T>::coarse_residual_after_zero(const Vector<T>& r, const Vector
     if (line % g.ny % 2 || line / g.ny % 2) return;
     impl_->kernels.coarse_residual(impl_->A, line, v, impl_->space(*s, thread));
   });
+}
+
+template <class T>
+void GaussSeidel<T>::forward(const Vector<T>& r, Vector<T>& x) const {
+  check_vectors<T>("a sweep of Gauss-Seidel", {{"r", &r, rows()}, {"x", &x, rows()}});
+  auto s = impl_->borrow();
+  impl_->sweep(impl_->kernels.forward, impl_->forward, s->forward, {r.data(), nullptr, x.data(), nullptr}, *s);
+}
+
+template <class T>
+void GaussSeidel<T>::residual_after_forward(const Vector<T>& x, Vector<T>& out) const {
+  check_vectors<T>("residual after a sweep", {{"x", &x, rows()}, {"the result", &out, rows()}});
+  const GaussSeidelVectors<T> v{nullptr, nullptr, const_cast<T*>(x.data()), out.data()};
+  auto s = impl_->borrow();
+  impl_->for_lines(
+      [&](std::int64_t line, int thread) { impl_->kernels.upper_residual(impl_->A, line, v, impl_->space(*s, thread)); });
+}
+
+template <class T>
+void GaussSeidel<T>::backward(const Vector<T>& r, Vector<T>& x) const {
+  check_vectors<T>("a sweep of Gauss-Seidel back", {{"r", &r, rows()}, {"x", &x, rows()}});
+  auto s = impl_->borrow();
+  impl_->sweep(impl_->kernels.backward_from_guess, impl_->guess_back, s->guess_back, {r.data(), nullptr, x.data(), nullptr},
+               *s);
 }
 
 template <class T>
@@ -305,5 +347,11 @@ typename GaussSeidel<T>::Bytes GaussSeidel<T>::traffic() const {
 
 template class GaussSeidel<double>;
 template class GaussSeidel<float>;
+template GaussSeidel<double>::GaussSeidel(const StructMatrix<double>&);
+template GaussSeidel<float>::GaussSeidel(const StructMatrix<float>&);
+template GaussSeidel<float>::GaussSeidel(const StructMatrix<double>&);
+template void GaussSeidel<double>::refresh(const StructMatrix<double>&);
+template void GaussSeidel<float>::refresh(const StructMatrix<float>&);
+template void GaussSeidel<float>::refresh(const StructMatrix<double>&);
 
 }  // namespace echelon

@@ -21,14 +21,16 @@ template <class T>
 class GaussSeidel {
  public:
   /// Throws Error(bad_argument) for dof != 1, and Error(structure) naming the first point whose diagonal is zero or not
-  /// finite. A is not needed afterwards.
-  explicit GaussSeidel(const StructMatrix<T>& A);
+  /// finite. A is not needed afterwards. S is T, or double, whose values are rounded.
+  template <class S>
+  explicit GaussSeidel(const StructMatrix<S>& A);
   GaussSeidel(GaussSeidel&&) noexcept;
   GaussSeidel& operator=(GaussSeidel&&) noexcept;
   ~GaussSeidel();
 
   /// New values on the same grid and stencil; allocates nothing. After a throw the old values stand.
-  void refresh(const StructMatrix<T>& A);
+  template <class S>
+  void refresh(const StructMatrix<S>& A);
 
   std::int64_t rows() const;
   const Grid& grid() const;
@@ -41,6 +43,14 @@ class GaussSeidel {
   void residual_after_zero(const Vector<T>& r, const Vector<T>& half, const Vector<T>& x, Vector<T>& out) const;
   /// The same at the points whose i, j and k are all even, in natural order of the grid of ceil(n/2) points a side.
   void coarse_residual_after_zero(const Vector<T>& r, const Vector<T>& half, const Vector<T>& x, Vector<T>& coarse) const;
+
+  /// One sweep alone: (D+L) x = r.
+  void forward(const Vector<T>& r, Vector<T>& x) const;
+  /// After forward(r, x): out = −U x, which is r − A x.
+  void residual_after_forward(const Vector<T>& x, Vector<T>& out) const;
+  /// One sweep alone from the given x: (D+U) x_new = r − L x.
+  void backward(const Vector<T>& r, Vector<T>& x) const;
+
   /// y = A x, with the bits of StructMatrix::apply.
   void multiply(const Vector<T>& x, Vector<T>& y) const;
   /// The same; gives x·y, summed in FP64 in the library's fixed order (base/reduction_tree.hpp).

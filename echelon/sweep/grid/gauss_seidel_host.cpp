@@ -28,7 +28,12 @@ PackedTriangle<T, Offset> triangle(const PackedMatrix<T>& A, bool lower) {
   return lower ? PackedTriangle<T, Offset>{A.grid, A.lower, A.L, 1} : PackedTriangle<T, Offset>{A.grid, A.upper, A.U, 1};
 }
 
-enum class SweepKind { from_zero, from_guess, backward };
+/// forward, from_guess_back: one sweep alone, from zero and from a guess; the others are halves of a symmetric step.
+enum class SweepKind { from_zero, from_guess, backward, forward, from_guess_back };
+constexpr bool goes_forward(SweepKind kind) { return kind != SweepKind::backward && kind != SweepKind::from_guess_back; }
+constexpr bool has_guess(SweepKind kind) { return kind == SweepKind::from_guess || kind == SweepKind::from_guess_back; }
+/// Writes s − L x for the backward sweep that follows.
+constexpr bool keeps_half(SweepKind kind) { return kind == SweepKind::from_zero || kind == SweepKind::from_guess; }
 
 template <class T>
 struct SweptPacks {
@@ -52,7 +57,7 @@ struct PackSums {
 template <SweepKind kind, bool edge, class T, class Count>
 HWY_INLINE void recur(const SweptPacks<T>& line, const T* pack, std::int64_t i0, Count along, T* last,
                       const PackSums<T>& in) {
-  constexpr bool forward = kind != SweepKind::backward;
+  constexpr bool forward = goes_forward(kind), half = keeps_half(kind);
   constexpr int W = pack_points<T>;
   T* x = line.x + i0;
   const std::int64_t here = edge ? line.nx - i0 : W;  // lanes on the line
@@ -60,45 +65,45 @@ HWY_INLINE void recur(const SweptPacks<T>& line, const T* pack, std::int64_t i0,
     constexpr int count = Count::value;
     for (int n = 0; n < W; ++n) {
       const int lane = forward ? n : W - 1 - n;
-      T value = in.start[lane], sum = forward ? in.sum[lane] : T(0);
+      T value = in.start[lane], sum = half ? in.sum[lane] : T(0);
       for (int a = 0; a < count; ++a) {
         value = fma(-in.factor[a * W + lane], last[a], value);
-        if (forward) sum = fma(-pack[line.own.operand[line.own.across + a].slot + lane], last[a], sum);
+        if (half) sum = fma(-pack[line.own.operand[line.own.across + a].slot + lane], last[a], sum);
       }
       for (int a = 0; a + 1 < count; ++a) last[a] = last[a + 1];
       if (count > 0) last[count - 1] = value;
       if (edge && lane >= here) continue;
       x[lane] = value;
-      if (forward) line.half[i0 + lane] = sum;
+      if (half) line.half[i0 + lane] = sum;
     }
   } else {
     for (int n = 0; n < W; ++n) {
       const int lane = forward ? n : W - 1 - n;
       if (edge && lane >= here) continue;
-      T value = in.start[lane], sum = forward ? in.sum[lane] : T(0);
+      T value = in.start[lane], sum = half ? in.sum[lane] : T(0);
       for (int a = 0; a < along; ++a) {
         const PackedOperand<T>& o = line.own.operand[line.own.across + a];
         const std::int64_t neighbour = lane + o.shift;
         if (edge && (i0 + neighbour < 0 || neighbour >= here)) continue;
         value = fma(-(pack[o.slot + lane] * in.inverse[lane]), x[neighbour], value);
-        if (forward) sum = fma(-pack[o.slot + lane], x[neighbour], sum);
+        if (half) sum = fma(-pack[o.slot + lane], x[neighbour], sum);
       }
       x[lane] = value;
-      if (forward) line.half[i0 + lane] = sum;
+      if (half) line.half[i0 + lane] = sum;
     }
   }
 }
 
 template <SweepKind kind, bool edge, class T, class Count>
 HWY_INLINE void sweep_pack(const SweptPacks<T>& line, std::int64_t p, Count along, T* last) {
-  constexpr bool forward = kind != SweepKind::backward, guess = kind == SweepKind::from_guess;
+  constexpr bool forward = goes_forward(kind), guess = has_guess(kind);
   constexpr int W = pack_points<T>;
   const Points<T> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const T* pack = line.own.packs + p * line.own.stride;
   ask_for(pack + (forward ? packs_ahead : -packs_ahead) * line.own.stride, line.own.stride);
   if constexpr (guess) {
-    ask_for(line.other.packs + (p + packs_ahead) * line.other.stride, line.other.stride - W);
+    ask_for(line.other.packs + (p + (forward ? packs_ahead : -packs_ahead)) * line.other.stride, line.other.stride - W);
   }
   PackSums<T> sums;
   for (std::int64_t v = 0; v < W; v += lanes) {
@@ -113,7 +118,7 @@ HWY_INLINE void sweep_pack(const SweptPacks<T>& line, std::int64_t p, Count alon
                                            line.other.packs + p * line.other.stride + v, i, line.nx, hn::Zero(d));
       start = hn::Sub(s, t);
     }
-    if constexpr (forward) hn::Store(s, d, sums.sum + v);
+    if constexpr (keeps_half(kind)) hn::Store(s, d, sums.sum + v);
     hn::Store(hn::Mul(start, inverse), d, sums.start + v);
     if constexpr (std::is_same_v<Count, int>) {
       hn::Store(inverse, d, sums.inverse + v);
@@ -129,15 +134,15 @@ HWY_INLINE void sweep_pack(const SweptPacks<T>& line, std::int64_t p, Count alon
 
 template <SweepKind kind, class T>
 void sweep_line(const PackedMatrix<T>& A, const LineWork& work, const GaussSeidelVectors<T>& v, PackedOperand<T>* space) {
-  constexpr bool forward = kind != SweepKind::backward, guess = kind == SweepKind::from_guess;
+  constexpr bool forward = goes_forward(kind), guess = has_guess(kind);
   const Grid& g = A.grid;
   const LineAt at = forward ? LineAt{work.line, work.plane} : LineAt{g.ny - 1 - work.line, g.nz - 1 - work.plane};
   const std::int64_t base = (at.k * g.ny + at.j) * g.nx;
   SweptPacks<T> line;
   line.own = packed_line(triangle(A, forward), at, v.x, space);
-  if (guess) line.other = packed_line(triangle(A, false), at, v.x, space + line.own.count());
-  line.r = forward ? v.r + base : v.half + base;
-  line.half = v.half + base;
+  if (guess) line.other = packed_line(triangle(A, !forward), at, v.x, space + line.own.count());
+  line.r = kind == SweepKind::backward ? v.half + base : v.r + base;
+  line.half = kind == SweepKind::forward || kind == SweepKind::from_guess_back ? nullptr : v.half + base;
   line.x = v.x + base;
   line.nx = g.nx;
   const std::int64_t left = std::max(line.own.left, guess ? line.other.left : 0);
@@ -184,6 +189,27 @@ void residual_line(const PackedMatrix<T>& A, std::int64_t number, const GaussSei
   });
 }
 
+/// out = −U x
+template <class T>
+void upper_residual_line(const PackedMatrix<T>& A, std::int64_t number, const GaussSeidelVectors<T>& v,
+                         PackedOperand<T>* space) {
+  const Grid& g = A.grid;
+  const PackedLine<T> U = packed_line<T>(triangle(A, false), {number % g.ny, number / g.ny}, v.x, space);
+  T* out = v.out + number * g.nx;
+  for_packs<T>(g.nx, U.left, U.right, [&](std::int64_t p, auto whole) {
+    constexpr bool edge = !decltype(whole)::value;
+    const Points<T> d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const T* pack = U.packs + p * U.stride;
+    ask_for(pack + packs_ahead * U.stride, U.stride - pack_points<T>);
+    for (std::int64_t n = 0; n < pack_points<T>; n += lanes) {
+      const std::int64_t i = p * pack_points<T> + n;
+      const auto sum = gathered<edge, true>(d, U.operand, U.operand + U.count(), pack + n, i, g.nx, hn::Zero(d));
+      store_points<edge>(d, sum, out, i, g.nx);
+    }
+  });
+}
+
 template <class T>
 void coarse_residual_line(const PackedMatrix<T>& A, std::int64_t number, const GaussSeidelVectors<T>& v,
                           PackedOperand<T>* space) {
@@ -225,9 +251,23 @@ void multiply_line(const PackedMatrix<T>& A, std::int64_t number, const GaussSei
   });
 }
 
+/// Lanes [from, to) of p, rounded to T where they are wider; the others are 0.
+template <class D, class S>
+HWY_INLINE hn::Vec<D> rounded_lanes(D d, const S* p, std::int64_t from, std::int64_t to) {
+  using T = hn::TFromD<D>;
+  if constexpr (std::is_same_v<S, T>) {
+    if (from == 0 && to == static_cast<std::int64_t>(hn::Lanes(d))) return hn::LoadU(d, p);
+    return load_lanes(d, p, from, to);
+  } else {
+    HWY_ALIGN T lane[HWY_MAX_BYTES / sizeof(T)] = {};
+    for (std::int64_t n = from; n < to; ++n) lane[n] = static_cast<T>(p[n]);
+    return hn::Load(d, lane);
+  }
+}
+
 /// A's values of one line into its packs.
-template <class T>
-void store_line(const PackedMatrix<T>& A, const PackSource<T>& from, std::int64_t number, T* L, T* U) {
+template <class T, class S>
+void store_line(const PackedMatrix<T>& A, const PackSource<S>& from, std::int64_t number, T* L, T* U) {
   constexpr int W = pack_points<T>;
   const Grid& g = A.grid;
   const LineAt at{number % g.ny, number / g.ny};
@@ -244,13 +284,17 @@ void store_line(const PackedMatrix<T>& A, const PackSource<T>& from, std::int64_
       // Points [begin, end) of the line have this neighbour.
       const std::int64_t begin = inside ? std::max<std::int64_t>(0, -o.x) : 0;
       const std::int64_t end = inside ? std::max(begin, std::min(g.nx, g.nx - o.x)) : 0;
-      const T* values = from.values + e * g.points() + number * g.nx;
+      const S* values = from.values + e * g.points() + number * g.nx;
+      // Behind the line lies the plane's next one; wide stencils have more planes than the processor follows by itself.
+      for (std::int64_t n = 0; n < W; n += 64 / static_cast<std::int64_t>(sizeof(S))) {
+        __builtin_prefetch(values + p * W + n + 1536 / static_cast<std::int64_t>(sizeof(S)), 0, 2);
+      }
       for (std::int64_t n = 0; n < W; n += lanes) {
         const std::int64_t i = p * W + n;
         const std::int64_t first = std::clamp<std::int64_t>(begin - i, 0, lanes);
         const std::int64_t last = std::max(first, std::clamp<std::int64_t>(end - i, 0, lanes));
         const bool all = first == 0 && last == lanes;
-        auto value = all ? hn::LoadU(d, values + i) : load_lanes(d, values + i, first, last);
+        auto value = rounded_lanes(d, values + i, first, last);
         if (e < from.center) {
           hn::Store(value, d, lower + e * W + n);
         } else if (e > from.center) {
@@ -281,10 +325,14 @@ GaussSeidelKernels<T> all_kernels() {
   return {&sweep_line<SweepKind::from_zero, T>,
           &sweep_line<SweepKind::from_guess, T>,
           &sweep_line<SweepKind::backward, T>,
+          &sweep_line<SweepKind::forward, T>,
+          &sweep_line<SweepKind::from_guess_back, T>,
           &residual_line<T>,
+          &upper_residual_line<T>,
           &coarse_residual_line<T>,
           &multiply_line<T>,
-          &store_line<T>,
+          &store_line<T, T>,
+          &store_line<T, double>,
           &packed_dot<T>};
 }
 GaussSeidelKernels<double> gauss_seidel_double() { return all_kernels<double>(); }

@@ -25,12 +25,12 @@ struct PackedMatrix {
   static std::int64_t packs_of(const Grid& grid) { return (grid.nx + width - 1) / width; }
 };
 
-/// A's planes in user order: of each entry of the stencil, all points.
-template <class T>
+/// A's planes in user order: of each entry of the stencil, all points. S is T, or double where T is float.
+template <class S>
 struct PackSource {
   std::span<const Offset> offsets;
   int center;
-  const T* values;
+  const S* values;
 };
 
 template <class T>
@@ -56,12 +56,16 @@ struct GaussSeidelKernels {
   using Sweep = void (*)(const PackedMatrix<T>& A, const LineWork& work, const GaussSeidelVectors<T>& v, Space space);
   /// Line j + k ny.
   using Line = void (*)(const PackedMatrix<T>& A, std::int64_t line, const GaussSeidelVectors<T>& v, Space space);
-  using Store = void (*)(const PackedMatrix<T>& A, const PackSource<T>& from, std::int64_t line, T* L, T* U);
+  template <class S>
+  using Store = void (*)(const PackedMatrix<T>& A, const PackSource<S>& from, std::int64_t line, T* L, T* U);
   Sweep forward_from_zero, forward_from_guess, backward;
+  Sweep forward, backward_from_guess;  // one sweep alone; `half` is not looked at
   Line residual;
+  Line upper_residual;   // out = −U x
   Line coarse_residual;  // a line with even j and k; out is the coarse vector
   Line multiply;         // out = A x
-  Store store;
+  Store<T> store;
+  Store<double> store_rounded;
   /// Σ x y over at most one chunk of base/reduction_tree.hpp
   double (*dot)(const T* x, const T* y, std::int64_t n);
 };
