@@ -50,8 +50,8 @@ test: build
 	  tools/test-summary build/test-results || status=1; exit $$status
 
 # For CI: the sanitizers and the fuzzer on a few programs of the host's code, about a minute each once they are built.
-ASAN_TESTS = test_bad_files test_bad_systems test_ilu_rows test_krylov_rows test_struct_ilu test_ilut test_matching
-TSAN_TESTS = test_concurrent_apply test_line_groups test_sweep_plan test_vector_ops
+ASAN_TESTS = test_bad_files test_bad_systems test_ilu_rows test_krylov_rows test_struct_ilu test_ilut test_matching test_dbsr_sweep
+TSAN_TESTS = test_concurrent_apply test_dbsr test_line_groups test_sweep_plan test_vector_ops
 only = ^($(subst $() ,|,$(1)))$$
 sanitize: packages
 	$(CMAKE) --preset asan && $(CMAKE) --build build/asan -j$(JOBS) --target $(ASAN_TESTS)

@@ -2,9 +2,11 @@
 #include "cli/launched_run.hpp"
 
 #include <fmt/format.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -52,6 +54,14 @@ class Job {
     mpi_.end();
   }
   const Ranks& ranks() const { return *ranks_; }
+  /// A launcher that ends the job, as after Ctrl-C, answers MPI's end no longer, and a second later kills who waits for it.
+  static void end_soon() {
+    constexpr timeval half_a_second{0, 500'000};
+    std::signal(SIGALRM, [](int) { _exit(exit_interrupted); });
+    const itimerval once{{}, half_a_second};
+    std::fflush(stdout);
+    setitimer(ITIMER_REAL, &once, nullptr);
+  }
   [[noreturn]] void give_up(const RanksLost& lost) {
     if (ranks_->rank() == lost.rank()) std::fputs(fmt::format("echelon: {}\n", lost.what()).c_str(), stderr);
     mpi_.abort(exit_status(ErrorCode::device));
@@ -109,6 +119,7 @@ int run_as_launched(const Arguments& arguments, const Run& run, const std::funct
   try {
     const int status = run_guarded([&] { return run_on(job.ranks(), arguments, run); });
     job.ranks().barrier();
+    if (status == exit_interrupted) Job::end_soon();
     return status;
   } catch (const RanksLost& lost) {
     job.give_up(lost);

@@ -50,6 +50,10 @@ class Advice {
         if (!tried_simplest()) say(fmt::format("try --pc {}", simplest_));
         break;
       case Reason::pc_failed:
+        if (not_finite()) {
+          say("correct what is no number in the matrix: echelon check names it");
+          break;
+        }
         if (repairs_were_off()) say("let the pivots be repaired (--shift auto)");
         if (!run_.automatic) say("try --pc auto");
         if (!tried_simplest()) say(fmt::format("try --pc {}", simplest_));
@@ -97,6 +101,12 @@ class Advice {
 
   /// The search leaves its attempts in the report; a shift that was given is one the user can vary.
   bool repairs_were_off() const { return has_factors(pc_.kind) && pc_.shift_attempts == 0 && !pc_.bad_pivots.empty(); }
+
+  /// No shift and no other method helps then.
+  bool not_finite() const {
+    return std::ranges::any_of(pc_.bad_pivots,
+                               [](const PivotNote& note) { return note.kind == PivotNote::Kind::nonfinite_input; });
+  }
 
   std::string kept() const {
     return run_.attempts.empty() || run_.result.iterations == 0 ? "there was no iterate yet"

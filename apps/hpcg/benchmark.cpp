@@ -185,7 +185,7 @@ Plan make_plan(const Geometry& geometry, const SmootherKind& kind, bool separate
   plan.optimizations = kind.optimizations;
   plan.separate = separate;
   if (!separate) {
-    plan.optimizations.push_back({kind.residual, true});
+    plan.optimizations.push_back({"the residual before restriction from one triangle, at the injected points only", true});
   }
   plan.optimizations.push_back({"the product gives p·A p; the step of r gives r·r; x steps with the next direction", false});
   if (geometry.size() > 1) plan.optimizations.push_back({"the product of inner points while the halo is exchanged", false});

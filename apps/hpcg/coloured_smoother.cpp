@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gauss-Seidel in a block multicolour order: other sweeps than the reference's, which take more iterations.
+#include <optional>
 #include <utility>
 
 #include "apps/hpcg/smoother.hpp"
 #include "apps/hpcg/vector_work.hpp"
-#include "echelon/base/threads.hpp"
 #include "echelon/schedule/blocks/grid_blocks.hpp"
 #include "echelon/sweep/dbsr/dbsr_gauss_seidel.hpp"
 
@@ -19,14 +19,9 @@ class ColouredSmoother final : public Smoother {
   void refresh(const StructMatrix<double>& A) override { sweeps_.refresh(A); }
   void from_zero(const V& r, V& x) override { sweeps_.from_zero(r, half_, x); }
   void from_guess(const V& r, V& x) override { sweeps_.from_guess(r, half_, x); }
-  void coarse_residual(const V& r, const V& x, Injection injection, V& coarse) override {
-    sweeps_.residual_after_zero(r, half_, x);
-    const auto count = static_cast<std::int64_t>(injection.size());
-#pragma omp parallel for schedule(static) num_threads(threads_for(count))
-    for (std::int64_t c = 0; c < count; ++c) {
-      const std::int32_t fine = injection[static_cast<std::size_t>(c)];
-      if (fine >= 0) coarse[c] = half_[fine];
-    }
+  void inject_to(Injection injection) override { injection_.emplace(sweeps_.matrix().order(), injection); }
+  void coarse_residual(const V& r, const V& x, V& coarse) override {
+    sweeps_.coarse_residual_after_zero(r, half_, x, *injection_, coarse);
   }
   double multiply(const V& x, V& y) override {
     sweeps_.multiply(x, y);
@@ -37,23 +32,34 @@ class ColouredSmoother final : public Smoother {
     constexpr double number = 8, index = 5, row = 8;
     const int bsize = sweeps_.matrix().bsize();
     const auto positions = static_cast<double>(half_.size());
-    const auto triangle = [&](const DbsrPattern::Triangle& one) {
-      return static_cast<double>(one.blocks()) * (number * bsize + index) + positions / bsize * row;
-    };
-    const double lower = triangle(pattern.lower), upper = triangle(pattern.upper), vector = positions * number;
+    const auto blocks = [&](std::int64_t count) { return static_cast<double>(count) * (number * bsize + index); };
+    const double pointers = positions / bsize * row, vector = positions * number;
+    const double lower = blocks(pattern.lower.blocks()) + pointers, upper = blocks(pattern.upper.blocks()) + pointers;
     // With r, x, and what lies half way twice; D⁻¹ in both sweeps; the product has D, x, y, and x'y reads those again.
-    return {.zero = lower + upper + 6 * vector,
-            .guess = lower + 2 * upper + 6 * vector,
-            .coarse_residual = lower + 4 * vector + vector / 2 + vector / 8,
-            .multiply = lower + upper + 5 * vector};
+    SmootherBytes bytes{
+        .zero = lower + upper + 6 * vector, .guess = lower + 2 * upper + 6 * vector, .multiply = lower + upper + 5 * vector};
+    if (!injection_) return bytes;
+    std::int64_t chosen = 0;
+    for (const std::int64_t at : injection_->block_rows()) {
+      chosen += pattern.lower.blk_ptr[at + 1] - pattern.lower.blk_ptr[at];
+    }
+    // In the chosen block rows r, what lies half way twice, and x everywhere else: every other point is a neighbour there.
+    const auto rows = static_cast<double>(injection_->block_rows().size());
+    const double own = rows * bsize * number;
+    bytes.coarse_residual = blocks(chosen) + 2 * rows * row + 3 * own + (vector - own);
+    bytes.coarse_residual += static_cast<double>(injection_->bytes()) + static_cast<double>(injection_->size()) * number;
+    return bytes;
   }
-  std::int64_t bytes() const override { return sweeps_.bytes() + half_.bytes() + sweeps_.matrix().order().bytes(); }
+  std::int64_t bytes() const override { 
+    return sweeps_.bytes() + half_.bytes() + sweeps_.matrix().order().bytes() + (injection_ ? injection_->bytes() : 0);
+  }
   std::int64_t length() const override { return half_.size(); }
   std::span<const std::int32_t> places() const override { return sweeps_.matrix().order().position(); }
 
  private:
   DbsrGaussSeidel<double> sweeps_;
   V half_;
+  std::optional<DbsrInjection> injection_;
   VectorWork work_;
 };
 

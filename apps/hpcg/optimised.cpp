@@ -52,6 +52,7 @@ Optimised::Optimised(const std::vector<Geometry>& levels, std::vector<StructMatr
     const Smoother& coarse = *levels_[l + 1].smoother;
     levels_[l].fine_places =
         injected_places(levels_[l].geometry.local, levels_[l].smoother->places(), coarse.places(), coarse.length());
+    levels_[l].smoother->inject_to(levels_[l].fine_places.span());
     levels_[l].coarse_r = V(coarse.length(), 0.0);
     levels_[l].coarse_x = V(coarse.length(), 0.0);
     if (separate_) levels_[l].Ax = V(levels_[l].smoother->length(), 0.0);
@@ -119,7 +120,7 @@ void Optimised::for_injected(const Level& level, const Visit& visit) {
 void Optimised::restrict_residual(Level& level, const V& r, const V& x) {
   if (!separate_) {
     level.halo.start(x.data());
-    level.smoother->coarse_residual(r, x, level.fine_places.span(), level.coarse_r);
+    level.smoother->coarse_residual(r, x, level.coarse_r);
     level.outside.subtract_injected(level.halo.finish(), level.coarse_r);
     return;
   }

@@ -35,8 +35,10 @@ class Smoother {
   virtual void from_zero(const V& r, V& x) = 0;
   /// The same from the x given.
   virtual void from_guess(const V& r, V& x) = 0;
+  /// Where coarse_residual goes, said once where there is a coarser level.
+  virtual void inject_to(Injection) {}
   /// r − A x at the points of the coarser level; called with the r and the x of the last from_zero.
-  virtual void coarse_residual(const V& r, const V& x, Injection injection, V& coarse) = 0;
+  virtual void coarse_residual(const V& r, const V& x, V& coarse) = 0;
   /// y ← A x; x'y.
   virtual double multiply(const V& x, V& y) = 0;
   virtual SmootherBytes traffic() const = 0;
@@ -63,7 +65,6 @@ struct SmootherKind {
   const char* help;
   MakeSmoother make;
   std::vector<Optimization> optimizations;
-  const char* residual;      // how it comes without --separate
   bool in_tiles = false;     // tile_run.hpp has the same smoother
   bool one_process = false;  // has an order of its own that the exchange between processes does not know
 };

@@ -18,7 +18,7 @@ class ExactSmoother final : public Smoother {
   void refresh(const StructMatrix<double>& A) override { sweeps_.refresh(A); }
   void from_zero(const V& r, V& x) override { sweeps_.from_zero(r, half_, x); }
   void from_guess(const V& r, V& x) override { sweeps_.from_guess(r, half_, x); }
-  void coarse_residual(const V& r, const V& x, Injection, V& coarse) override {
+  void coarse_residual(const V& r, const V& x, V& coarse) override {
     sweeps_.coarse_residual_after_zero(r, half_, x, coarse);
   }
   double multiply(const V& x, V& y) override { return sweeps_.multiply_dotted(x, y); }
@@ -56,25 +56,21 @@ const std::vector<SmootherKind>& smoother_kinds() {
                           false},
                          {"matrix values in packs of points of a grid line, without column indices", true},
                          {"threads wait for lines of the grid", true}},
-       .residual = "the residual before restriction from one triangle, at the injected points only",
-        .in_tiles = true},
+       .in_tiles = true},
       {.name = "multicolour",
        .help = "in multicolour order, 8 colours",
        .make = coloured_smoother({.choice = BlockChoice::given, .shape = {1, 1, 1}}),
        .optimizations = coloured("points in multicolour order"),
-       .residual = "the residual before restriction from one triangle",
        .one_process = true},
       {.name = "bmc",
        .help = "in block multicolour order, blocks of 4x4x4 points, row by row",
        .make = coloured_smoother({.bsize = 1}),
        .optimizations = coloured("points in block multicolour order, blocks of 64"),
-       .residual = "the residual before restriction from one triangle",
        .one_process = true},
       {.name = "dbsr",
        .help = "the same, vectorised in diagonal block rows",
        .make = coloured_smoother({}),
        .optimizations = coloured("points in block multicolour order, blocks of 64, the same place of 8 blocks consecutive"),
-       .residual = "the residual before restriction from one triangle",
        .one_process = true},
   };
   return kinds;

@@ -222,7 +222,11 @@ constexpr std::span<const PrecondOption> own_of_parilut[] = {factor_sweeps_optio
 std::string refuse_by_sgs(const PrecondOptions&, const OptionGiven& given) {
   return given("--fill") ? "--pc sgs takes the entries of A as they are; --fill is a level of ilu and ic" : "";
 }
-std::string relaxation(const PrecondOptions& options) { return fmt::format("({:g})", options.ilu.omega); }
+std::string relaxation(const PrecondOptions& options) {
+  PrecondOptions all = options;
+  complete_sgs(all);
+  return fmt::format("({:g})", all.ilu.omega);
+}
 
 constexpr std::span<const PrecondOption> own_of_sgs[] = {omega_options};
 constexpr std::span<const PrecondOption> own_of_ilut[] = {threshold_options};

@@ -62,7 +62,8 @@ struct PrecondEntry {
   const char* host_only = nullptr;
   /// Whether a GPU takes block CSR of a matrix on a grid; null: never.
   bool (*leaves_grid)(const PrecondOptions& options) = nullptr;
-  /// Block CSR that is a stencil has the same answer on its grid, and sooner (solve/grid_form.hpp).
+  /// Block CSR that is a stencil goes to its grid, and is solved sooner there (solve/grid_form.hpp): with the same factors,
+  /// or, where the method has an order of its own, in that of the grid's boxes.
   bool takes_recognised_grids = false;
 };
 

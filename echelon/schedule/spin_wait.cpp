@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spins for as long as a neighbour needs for a piece of a line; lets others run for a moment, since there may be more
-// threads than processors; then sleeps, at first for as short as the system can: the other has lost its processor, and gets
-// it back sooner from one that sleeps.
+// Spins for a trip between the cores; then lets others run, again and again: that costs a fraction of a microsecond where
+// there are none, and with more threads than processors the one waited for may need this very processor; then sleeps. A sleep
+// takes 50 microseconds at the least, which is many pieces of a line: sixteen threads that slept after 50 microseconds were two
+// to seven times slower on an idle machine than those that wait for a third of a millisecond. Spinning for as long is no way
+// out: two programs on two processors then took nine times as long as one (docs/lab/host-grids.md).
 #include "echelon/schedule/spin_wait.hpp"
 
 #include <algorithm>
@@ -11,8 +13,8 @@
 namespace echelon {
 namespace {
 
-constexpr int spins = 1000;  // some 50 microseconds
-constexpr int yields = 20;
+constexpr int spins = 30;  // a microsecond or two
+constexpr int yields = 1000;  // a third of a millisecond
 constexpr int longest_sleep_us = 500;
 
 }  // namespace

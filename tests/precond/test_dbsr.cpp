@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <thread>
+#include <vector>
 
 #include "echelon/base/threads.hpp"
 #include "echelon/krylov/krylov.hpp"
@@ -59,6 +60,23 @@ TEST(Dbsr, IsIlu0OfThePermutedMatrix) {
     plain.apply(moved, want);
     M.apply(r, z);
     for (std::int64_t i = 0; i < A.rows(); ++i) ASSERT_EQ(z[order[i]], want[i]) << "bsize " << bsize << ", row " << i;
+  }
+}
+
+/// The table of docs/lab/dbsr.md: CG with IC(0), b = 1, to 1e-8, in natural order, in blocks of 64 points, multicolour.
+TEST(DbsrFull, IterationsByOrder) {
+  for (const auto& [name, wanted] : {std::pair{"star7", std::vector<int>{69, 74, 81}}, {"box27", {46, 52, 61}}}) {
+    const auto A = problems::poisson({64, 64, 64}, stencils::named(name));
+    const auto b = ones<double>(A.rows());
+    const auto iterations = [&](const Preconditioner<double>& M) {
+      Vector<double> x(A.rows(), 0.0);
+      const auto result = cg(A, b, x, M, {.rtol = 1e-8});
+      EXPECT_TRUE(result.converged);
+      return static_cast<int>(result.iterations);
+    };
+    const std::vector<int> got{iterations(ic(A)), iterations(dbsr(A, {{BlockChoice::fixed, {}, 8, 1}, {}})),
+                               iterations(dbsr(A, {{BlockChoice::given, {1, 1, 1}, 8, 1}, {}}))};
+    EXPECT_EQ(got, wanted) << name;
   }
 }
 
@@ -190,6 +208,8 @@ TEST(Dbsr, MissingDiagonalsCountAsZero) {
   const auto M = dbsr(A);
   EXPECT_EQ(M.report().missing_diagonals, 3);
   EXPECT_GE(M.report().bad_pivots.size(), 1u);
+  ASSERT_FALSE(M.report().remarks.empty());
+  EXPECT_EQ(M.report().remarks.front(), "3 diagonal entries were missing and inserted as zero");
 }
 
 TEST(Dbsr, SeveralThreadsMayApplyAtOnce) {

@@ -27,7 +27,7 @@ class PlainSmoother : public hpcg::Smoother {
     if (kind_ == Kind::forward_only) return;
     for (std::int64_t row = n - 1; row >= 0; --row) relax(row, r, x);
   }
-  void coarse_residual(const V& r, const V& x, hpcg::Injection, V& coarse) override {
+  void coarse_residual(const V& r, const V& x, V& coarse) override {
     const Grid& grid = A_.grid();
     std::int64_t at = 0;
     for (std::int64_t k = 0; k < grid.nz; k += 2) {

@@ -13,7 +13,9 @@
 #include "echelon/base/threads.hpp"
 #include "echelon/krylov/gmres_cycles.hpp"
 #include "echelon/matrix/rows/block_csr.hpp"
+#include "echelon/precond/dbsr/dbsr.hpp"
 #include "echelon/precond/ilu/ilu.hpp"
+#include "echelon/problem/problems.hpp"
 #include "echelon/schedule/orders/matching.hpp"
 #include "echelon/schedule/orders/weighted_matching.hpp"
 #include "echelon/solve/matrix_check.hpp"
@@ -90,6 +92,16 @@ TEST_F(MemoryRefusals, BlocksThatOutgrowTheMachine) {
   const SmallMachine machine(200 * mebibyte);
   ASSERT_TRUE(machine.lowered());
   EXPECT_ERROR(reblock(A, 64), will_not_fit, "blocks of 64×64 needs ");
+}
+
+TEST_F(MemoryRefusals, LanesWithoutBlocksThatOutgrowTheMachine) {
+  // One block: 63 of 64 lanes hold nothing, and are stored.
+  const auto A = problems::poisson({50, 50, 50}, stencils::star7());
+  const DbsrOptions wide{{BlockChoice::given, {50, 50, 50}, 64, 1}, {}};
+  const SmallMachine machine(200 * mebibyte);
+  ASSERT_TRUE(machine.lowered());
+  EXPECT_TRUE(dbsr(A).report().ok);
+  EXPECT_ERROR(dbsr(A, wide), will_not_fit, "a matrix in diagonal block rows of 64 needs ");
 }
 
 /// Twice the unit matrix.

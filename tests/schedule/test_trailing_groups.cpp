@@ -20,7 +20,7 @@ void expect_order(const Grid& grid, const std::vector<Offset>& earlier, const Tr
   set_threads(count);
   const LineGroups plan(grid, earlier, {4, 8}, count);
   set_threads(plan.threads());
-  if (plan.stride() > 1) return set_threads(0);
+  if (!plan.stripes()) return set_threads(0);
   GroupProgress progress(plan.groups());
   const std::int64_t cells = plan.groups() * grid.nz;
   for (int run = 1; run <= 3; ++run) {

@@ -62,6 +62,35 @@ TEST(GridForm, SolvesWithTheBitsOfTheStructuredMatrix) {
   }
 }
 
+/// Gauss-Seidel is the same on the grid. Block multicolouring is not: boxes of points instead of blocks of rows.
+TEST(GridForm, OrdersOfTheirOwnAreThoseOfTheGrid) {
+  for (const auto& [name, grid] : {std::pair{"star7", Grid{20, 18, 16}}, {"box27", Grid{20, 18, 16}}, {"star5", Grid{60, 50, 1}}}) {
+    SCOPED_TRACE(name);
+    const auto A = problems::poisson(grid, stencils::named(name));
+    const auto rows = to_block_csr(A);
+    for (const char* pc : {"sgs", "dbsr"}) {
+      const auto request = request_for(pc, 0);
+      SolveRequest off = request;
+      off.recognise_stencils = false;
+      const Solved recognised = solved(&rows, request), direct = solved(&A, request), plain = solved(&rows, off);
+      EXPECT_TRUE(recognised.outcome.report.recognised.starts_with(name)) << pc;
+      expect_same_bits(recognised, direct);
+      EXPECT_EQ(plain.outcome.report.recognised, "") << pc;
+      const auto order = [](const Solved& one) { return one.outcome.report.preconditioner.ordering; };
+      if (std::string(pc) == "sgs") {
+        EXPECT_EQ(plain.outcome.report.iterations, recognised.outcome.report.iterations);
+        continue;
+      }
+      EXPECT_EQ(order(recognised), order(direct));
+      EXPECT_NE(order(recognised).find(grid.nz > 1 ? "(4x4x4 a block, bsize 8" : "(8x8 a block, bsize 8"), std::string::npos);
+      EXPECT_NE(order(plain).find("(64 rows a block, bsize 1"), std::string::npos) << order(plain);
+      if (std::string(name) != "box27") {
+        EXPECT_LT(recognised.outcome.report.iterations, plain.outcome.report.iterations);
+      }
+    }
+  }
+}
+
 TEST(GridForm, HasTheFactorsOfBlockCsr) {
   for (const auto& [name, fill] : {std::pair{"star7", 0},
                                    {"star7", 1},
@@ -101,7 +130,7 @@ TEST(GridForm, AbsentEntriesOfAStarAreZeros) {
   const auto form = GridForm::of(&holed);
   ASSERT_TRUE(form);
   AutoChoice choice;
-  for (const auto& [pc, fill, suits] : {std::tuple{"ilu", 0, true}, {"ic", 0, true}, {"ilu", 1, false}, {"none", 0, true}}) {
+  for (const auto& [pc, fill, suits] : {std::tuple{"ilu", 0, true}, {"ic", 0, true}, {"ilu", 1, false}, {"none", 0, true}, {"sgs", 0, true}, {"dbsr", 0, true}}) {
     choice.pc = pc;
     choice.options.ilu.fill = fill;
     EXPECT_EQ(form->suits(choice, traits_of(holed)), suits) << pc << " " << fill;

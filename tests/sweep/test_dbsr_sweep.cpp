@@ -91,6 +91,7 @@ struct Case {
     gs.from_zero(b, half, x);
     ASSERT_NO_FATAL_FAILURE(expect_kept(order, half, half_zero, "half, from zero"));
     ASSERT_NO_FATAL_FAILURE(expect_kept(order, x, x_zero, "from zero"));
+    ASSERT_NO_FATAL_FAILURE(check_chosen(gs, b, half.clone(), x));
     gs.residual_after_zero(b, half, x);
     ASSERT_NO_FATAL_FAILURE(expect_kept(order, half, residual, "residual"));
     A.permute(guess, x);
@@ -98,6 +99,31 @@ struct Case {
     gs.from_guess(b, half, x);
     ASSERT_NO_FATAL_FAILURE(expect_kept(order, half, half_guess, "half, from a guess"));
     ASSERT_NO_FATAL_FAILURE(expect_kept(order, x, x_guess, "from a guess"));
+  }
+
+  /// Every third point, the last first, and a place of the result that no point has.
+  void check_chosen(const DbsrGaussSeidel<T>& gs, const Vector<T>& b, Vector<T> half, const Vector<T>& x) const {
+    const BlockColouring& order = gs.matrix().order();
+    const auto before = half.clone();
+    std::vector<std::int32_t> fine{-1};
+    for (std::int64_t n = natural.size() - 1; n >= 0; n -= 3) {
+      fine.push_back(order.position()[static_cast<std::size_t>(natural[n])]);
+    }
+    const DbsrInjection to(order, fine);
+    Vector<T> chosen(to.size(), T(5));
+    gs.coarse_residual_after_zero(b, half, x, to, chosen);
+    ASSERT_EQ(chosen[0], T(5)) << "no point goes there";
+    for (std::int64_t c = 1; c < to.size(); ++c) {
+      const auto n = static_cast<std::size_t>(natural.size() - 1 - 3 * (c - 1));
+      ASSERT_EQ(chosen[c], residual[n]) << "chosen point " << c;
+    }
+    std::vector<bool> touched(static_cast<std::size_t>(order.block_rows()));
+    for (const auto row : to.block_rows()) touched[static_cast<std::size_t>(row)] = true;
+    for (std::int64_t p = 0; p < order.positions(); ++p) {
+      if (!touched[static_cast<std::size_t>(p / order.bsize())]) {
+        ASSERT_EQ(half[p], before[p]) << "position " << p;
+      }
+    }
   }
 
   Array<std::int32_t> natural;
@@ -197,6 +223,51 @@ TEST(DbsrSweep, ThreePointsByHand) {
   gs.residual_after_zero(b, half, x);
   gs.matrix().permute_back(half, z);
   EXPECT_EQ(std::vector<double>(z.begin(), z.end()), (std::vector<double>{0, 2, 0})) << "r − A x";
+}
+
+/// Even points of 4×4×4 blocks are one block row in eight, and their residuals are those of the whole vector.
+TEST(DbsrSweep, EvenPointsAreBlockRowsOfTheirOwn) {
+  const Grid grid{32, 24, 16};
+  const auto A = drawn_matrix<double>(grid, stencils::box27(), 11);
+  for (const int bsize : {1, 8}) {
+    const auto order = std::make_shared<BlockColouring>(
+        grid_block_colouring(grid, stencils::box27(), {BlockChoice::fixed, {}, bsize, 1}));
+    const DbsrGaussSeidel<double> gs(A, order);
+    std::vector<std::int32_t> fine;
+    for (std::int64_t p = 0; p < grid.points(); ++p) {
+      const bool odd = p % grid.nx % 2 || p / grid.nx % grid.ny % 2 || p / grid.nx / grid.ny % 2;
+      if (!odd) fine.push_back(order->position()[static_cast<std::size_t>(p)]);
+    }
+    const DbsrInjection to(*order, fine);
+    EXPECT_EQ(std::ssize(to.block_rows()) * bsize, grid.points() / 8);
+    Vector<double> b(order->positions()), half(order->positions()), x(order->positions()), coarse(to.size());
+    gs.matrix().permute(drawn<double>(grid.points(), 12), b);
+    for (const int count : {1, 2, 3, 4}) {
+      set_threads(count);
+      gs.from_zero(b, half, x);
+      gs.coarse_residual_after_zero(b, half, x, to, coarse);
+      gs.from_zero(b, half, x);
+      gs.residual_after_zero(b, half, x);
+      for (std::size_t c = 0; c < fine.size(); ++c) ASSERT_EQ(coarse[static_cast<std::int64_t>(c)], half[fine[c]]) << c;
+    }
+    set_threads(0);
+  }
+}
+
+TEST(DbsrSweep, ChosenPointsThatDoNotFitAreRefused) {
+  const Grid grid{8, 8, 1};
+  const auto order = std::make_shared<BlockColouring>(grid_block_colouring(grid, stencils::star5()));
+  const auto end = static_cast<std::int32_t>(order->positions());
+  EXPECT_ERROR(DbsrInjection(*order, std::vector<std::int32_t>{end}), bad_argument, "place 0 wants position");
+  EXPECT_ERROR(DbsrInjection(*order, std::vector<std::int32_t>{9, 9}), bad_argument, "place 1 wants position 9");
+  const DbsrGaussSeidel<double> gs(drawn_matrix<double>(grid, stencils::star5(), 1), order);
+  const DbsrInjection to(*order, std::vector<std::int32_t>{9, 10});
+  Vector<double> r(end, 1.0), half(end), x(end), coarse(2), longer(3);
+  gs.from_zero(r, half, x);
+  EXPECT_ERROR(gs.coarse_residual_after_zero(r, half, x, to, longer), size_mismatch, "coarse");
+  const auto other = grid_block_colouring({9, 8, 1}, stencils::star5());
+  const DbsrInjection elsewhere(other, std::vector<std::int32_t>{9, 10});
+  EXPECT_ERROR(gs.coarse_residual_after_zero(r, half, x, elsewhere, coarse), size_mismatch, "chosen points");
 }
 
 TEST(DbsrSweep, NewValuesWithoutNewPattern) {

@@ -240,6 +240,7 @@ TEST(WavefrontPlan, TilesReachedAreThoseOfTheLines) {
 TEST(WavefrontPlan, LivesBesideThePlanOfRows) {
   constexpr std::int64_t rows = 1000;
   TrianglePattern chain{rows, Array<std::int64_t>(rows + 1), Array<std::int32_t>(rows - 1), {}, false};
+  chain.start[0] = 0;
   for (std::int64_t s = 0; s < rows; ++s) chain.start[s + 1] = s;
   for (std::int32_t& distance : chain.distance) distance = 1;
   WavefrontPlan of_tiles =

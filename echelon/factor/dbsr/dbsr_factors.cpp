@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "echelon/factor/dbsr/dbsr_factors.hpp"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "echelon/base/memory.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/base/work_watch.hpp"
 
@@ -30,6 +32,8 @@ template <class T>
 void DbsrFactors<T>::make_room() {
   if (!inverse_.empty()) return;
   const std::int64_t bsize = order_->bsize();
+  const std::int64_t values = (pattern_->lower.blocks() + pattern_->upper.blocks() + 4) * bsize + order_->positions();
+  require_memory(values * static_cast<std::int64_t>(sizeof(T)), fmt::format("factors in diagonal block rows of {}", bsize));
   lower_ = Array<T>((pattern_->lower.blocks() + 2) * bsize, T(0));
   upper_ = Array<T>((pattern_->upper.blocks() + 2) * bsize, T(0));
   inverse_ = Array<T>(order_->positions(), T(0));

@@ -8,7 +8,9 @@
 #include <unordered_map>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/ordinal.hpp"
 #include "echelon/base/parallel_parts.hpp"
+#include "echelon/base/work_watch.hpp"
 #include "echelon/factor/dbsr/dbsr_ilu.hpp"
 
 namespace echelon {
@@ -100,7 +102,23 @@ void write_list(std::size_t blocks, const std::vector<Product>& all, std::vector
   }
 }
 
-PartOfPlan plan_part(const BlockColouring& order, const DbsrPattern& pattern, std::int64_t begin, std::int64_t end) {
+/// Before any list is made: those of a row take as long as all rows together that it meets.
+void require_short_rows(const BlockColouring& order, const DbsrPattern& pattern) {
+  const auto &lower = pattern.lower.blk_ptr, &upper = pattern.upper.blk_ptr;
+  for (std::int64_t row = 0; row < order.block_rows(); ++row) {
+    const std::int64_t blocks = lower[row + 1] - lower[row] + 1 + upper[row + 1] - upper[row];
+    if (blocks <= static_cast<std::int64_t>(most_blocks)) continue;
+    const auto points = order.point().subspan(static_cast<std::size_t>(row * order.bsize()),
+                                              static_cast<std::size_t>(order.bsize()));
+    const auto first = std::ranges::find_if(points, [](std::int32_t p) { return p >= 0; });
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("ILU(0) in DBSR: the block row of row {} has {} blocks, at most {} can be factored",
+                            Ordinal{*first}, blocks, most_blocks));
+  }
+}
+
+PartOfPlan plan_part(const BlockColouring& order, const DbsrPattern& pattern, std::int64_t begin, std::int64_t end,
+                     SharedWork& shared) {
   PartOfPlan part;
   const int bsize = order.bsize();
   OwnBlocks own(pattern, bsize, order.positions());
@@ -111,21 +129,20 @@ PartOfPlan plan_part(const BlockColouring& order, const DbsrPattern& pattern, st
   for (std::int64_t row = begin; row < end; ++row) {
     own.enter(row);
     part.longest = std::max(part.longest, static_cast<std::int64_t>(own.count()));
-    if (own.count() > most_blocks) {
-      throw Error(ErrorCode::bad_argument,
-                  fmt::format("ILU(0) in DBSR: a row with {} blocks, at most {} can be factored", own.count(), most_blocks));
-    }
     all.clear();
     const auto& lower = pattern.lower;
     std::uint16_t factor = 0;
+    std::int64_t looked_at = 1;
     for (std::int64_t p = lower.blk_ptr[row]; p < lower.blk_ptr[row + 1]; ++p) {
       const int moved = lower.blk_offset[p];
       // Lanes 0 … bsize − 1 − moved meet block row blk_ind, the others the next one.
       const std::uint64_t first = moved == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << (bsize - moved)) - 1;
       const std::int64_t met = lower.blk_ind[p];
+      looked_at += pattern.upper.blk_ptr[met + (moved > 0 ? 2 : 1)] - pattern.upper.blk_ptr[met];
       list_products(pattern, own, bsize, met, moved, lower.lanes[p] & first, factor++, all);
       if (moved > 0) list_products(pattern, own, bsize, met + 1, moved - bsize, lower.lanes[p] & ~first, factor++, all);
     }
+    if (!shared.goes_on(looked_at)) return part;
     part.operations += bsize * static_cast<std::int64_t>(all.size());
     write_list(own.count(), all, at_block, list);
     const std::string_view bytes(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(std::uint16_t));
@@ -152,11 +169,14 @@ PartOfPlan plan_part(const BlockColouring& order, const DbsrPattern& pattern, st
 
 DbsrPlan::DbsrPlan(const BlockColouring& order, const DbsrPattern& pattern) : start_(order.block_rows()) {
   const int team = threads_for(pattern.nonzeros * 8);
+  require_short_rows(order, pattern);
   std::vector<PartOfPlan> parts(static_cast<std::size_t>(team));
+  SharedWork shared;
   for_each_part(team, [&](int p) {
     const auto [begin, end] = share(order.block_rows(), p, team);
-    parts[static_cast<std::size_t>(p)] = plan_part(order, pattern, begin, end);
+    parts[static_cast<std::size_t>(p)] = plan_part(order, pattern, begin, end, shared);
   });
+  shared.finish();
   std::int64_t all = 0;
   for (const auto& part : parts) all += static_cast<std::int64_t>(part.words.size());
   if (all > std::numeric_limits<std::int32_t>::max()) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
 
 namespace echelon {
 namespace {
@@ -62,6 +63,8 @@ BlockColouring::BlockColouring(const ColouredBlocks& blocks, std::int64_t points
     throw Error(ErrorCode::bad_argument,
                 fmt::format("block multicolour order: {} positions, at most 2^31 − 1 can be numbered", row * bsize_));
   }
+  require_memory(row * bsize_ * static_cast<std::int64_t>(sizeof(std::int32_t)),
+                 fmt::format("a block multicolour order of {} points, bsize {},", points, bsize_));
   group_begin_ = Array<std::int64_t>(std::span<const std::int64_t>(group_begin));
   point_ = Array<std::int32_t>(row * bsize_, -1);
   for (std::size_t c = 0; c < blocks.colours.size(); ++c) {

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_map>
 #include <vector>
 
 #include "echelon/base/error.hpp"
+#include "echelon/base/memory.hpp"
 #include "echelon/base/parallel_parts.hpp"
 #include "echelon/base/threads.hpp"
 #include "echelon/matrix/dbsr/dbsr_matrix.hpp"
@@ -97,16 +99,19 @@ void check(const BlockCsr<T>& A, const BlockColouring& order) {
   }
 }
 
-/// The diagonals of a block row, found row by row.
+/// The diagonals of a block row, found row by row. A row of a general matrix may have as many as there are rows.
 class Diagonals {
  public:
   explicit Diagonals(std::size_t longest_row) : hint_(longest_row, 0) {}
-  void clear() { first_.clear(), lanes_.clear(); }
+  void clear() {
+    first_.clear(), lanes_.clear();
+    if (!number_.empty()) number_ = {};
+  }
   /// The number of the diagonal that begins at `first`, new when there was none.
   void add(std::size_t entry, std::int64_t first, int lane) {
     std::size_t at = hint_[entry];
     if (at >= first_.size() || first_[at] != first) {
-      at = static_cast<std::size_t>(std::ranges::find(first_, first) - first_.begin());
+      at = number_of(first);
       if (at == first_.size()) first_.push_back(first), lanes_.push_back(0);
       hint_[entry] = at;
     }
@@ -122,7 +127,15 @@ class Diagonals {
   }
 
  private:
+  std::size_t number_of(std::int64_t first) {
+    constexpr std::size_t few = 64;
+    if (first_.size() <= few) return static_cast<std::size_t>(std::ranges::find(first_, first) - first_.begin());
+    for (std::size_t n = number_.size(); n < first_.size(); ++n) number_.emplace(first_[n], n);
+    const auto known = number_.find(first);
+    return known == number_.end() ? first_.size() : known->second;
+  }
   std::vector<std::size_t> hint_;
+  std::unordered_map<std::int64_t, std::size_t> number_;  // of the first ones, where there are many
   std::vector<std::int64_t> first_;
   std::vector<std::uint64_t> lanes_;
   std::vector<std::pair<std::int64_t, std::uint64_t>> by_column_;
@@ -215,6 +228,20 @@ void gather(const Parts& parts, PartOfTriangle PartOfPattern::*side, int bsize, 
   });
 }
 
+/// Blocks [from, to) ascend by their first column: the first one that does not begin before `column`.
+std::int64_t first_not_before(const DbsrPattern::Triangle& triangle, std::int64_t from, std::int64_t to, int bsize,
+                              std::int64_t column) {
+  while (from < to) {
+    const std::int64_t middle = from + (to - from) / 2;
+    if (triangle.first_column(middle, bsize) < column) {
+      from = middle + 1;
+    } else {
+      to = middle;
+    }
+  }
+  return from;
+}
+
 /// Values of block rows [begin, end); returns the entries that found their place.
 template <class T, class Entries>
 std::int64_t fill_part(const Entries& entries, const BlockColouring& order, const DbsrPattern& pattern, std::int64_t begin,
@@ -243,8 +270,8 @@ std::int64_t fill_part(const Entries& entries, const BlockColouring& order, cons
         const auto& triangle = side ? pattern.upper : pattern.lower;
         std::int64_t at = from[side] + hint[t];
         if (at >= to[side] || triangle.first_column(at, bsize) != first) {
-          for (at = from[side]; at < to[side] && triangle.first_column(at, bsize) != first;) ++at;
-          if (at == to[side]) return;
+          at = first_not_before(triangle, from[side], to[side], bsize, first);
+          if (at == to[side] || triangle.first_column(at, bsize) != first) return;
           hint[t] = at - from[side];
         }
         if ((triangle.lanes[at] >> lane & 1) == 0) return;
@@ -288,6 +315,8 @@ void DbsrMatrix<T>::build(const Matrix& A) {
   }
   parts.clear();
   pattern_ = pattern;
+  const std::int64_t numbers = (pattern->lower.blocks() + pattern->upper.blocks() + 4) * bsize() + order_->positions();
+  require_memory(numbers * static_cast<std::int64_t>(sizeof(T)), fmt::format("a matrix in diagonal block rows of {}", bsize()));
   lower_ = Array<T>((pattern->lower.blocks() + 2) * bsize());
   upper_ = Array<T>((pattern->upper.blocks() + 2) * bsize());
   diagonal_ = Array<T>(order_->positions());

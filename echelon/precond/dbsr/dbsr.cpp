@@ -42,6 +42,16 @@ ChosenBlocks blocks_of(const StructMatrix<T>& A, const BlockOptions& options) {
           shape_text(A.grid(), block_shape(A.grid(), A.stencil(), options))};
 }
 
+/// A box's points, and no more than there are rows; 0 where it is no box.
+std::int64_t rows_of(const Grid& shape, std::int64_t rows) {
+  const std::int64_t most = std::max<std::int64_t>(1, rows);
+  std::int64_t points = 1;
+  for (const std::int64_t side : {shape.nx, shape.ny, shape.nz}) {
+    points = side < 1 ? 0 : std::min(points * std::min(side, most), most);
+  }
+  return points;
+}
+
 template <class T>
 ChosenBlocks blocks_of(const BlockCsr<T>& A, const BlockOptions& options) {
   if (A.block() != 1) throw Error(ErrorCode::bad_argument, fmt::format("DBSR: blocks of size {}, 1 is needed", A.block()));
@@ -49,7 +59,7 @@ ChosenBlocks blocks_of(const BlockCsr<T>& A, const BlockOptions& options) {
   const int bsize = std::max(1, options.bsize);
   constexpr std::int64_t fixed = 64;
   std::int64_t rows = fixed;
-  if (options.choice == BlockChoice::given) rows = options.shape.points();
+  if (options.choice == BlockChoice::given) rows = rows_of(options.shape, A.rows());
   auto order = std::make_shared<BlockColouring>();
   if (options.choice == BlockChoice::automatic) {
     const std::int64_t team = options.threads > 0 ? options.threads : threads();
@@ -175,6 +185,9 @@ template <class T>
 void Dbsr<T>::Impl::factor() {
   Timer timer;
   report.remarks.clear();
+  if (report.missing_diagonals > 0) {
+    report.remarks.push_back(fmt::format("{} diagonal entries were missing and inserted as zero", report.missing_diagonals));
+  }
   report.ok = false;
   const IluOptions& o = options_.ilu;
   const double zero_scale = static_cast<double>(zero_row_scale());

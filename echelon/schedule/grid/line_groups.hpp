@@ -2,8 +2,10 @@
 // Which lines of a structured grid run together, for sweeps in natural order. `lines` neighbouring lines along x form a
 // group; a group is walked in steps of `width` points, each line `lag` steps behind the one before it, so that several
 // independent recurrences are in flight. A group belongs to one thread, which does its groups plane by plane; it waits for
-// groups of other threads by their progress (steps done). Every dependency lies in an earlier plane, or in the same plane
-// in an earlier group or an earlier step, so the waiting is acyclic for every number of threads.
+// groups of other threads by their progress (steps done). With many planes a thread has a stripe of groups; with few it has
+// batches of neighbouring groups, dealt in turn, and walks a batch piece of lines by piece of lines.
+// Every dependency lies in an earlier plane, or in the same plane in an earlier group or an earlier step, so the waiting is
+// acyclic for every number of threads.
 // Coordinates are those of the sweep: an upper sweep mirrors all three axes first, and is then a lower one.
 #pragma once
 
@@ -40,6 +42,10 @@ class LineGroups {
     int z;
     std::int64_t ahead;
   };
+  /// Steps [begin, end) of a group, done without a look at the others.
+  struct Turn {
+    std::int64_t group, begin, end;
+  };
 
   LineGroups() = default;
   /// `earlier`: the offsets a point depends on, in sweep coordinates (all before the centre).
@@ -50,12 +56,12 @@ class LineGroups {
   std::int64_t groups() const { return groups_; }
   /// Steps of one group in one plane.
   std::int64_t steps() const { return steps_; }
-  /// Steps done between two looks at the others.
-  std::int64_t chunk() const { return chunk_; }
-  /// A thread's groups are first_group, first_group + stride, … below end_group.
-  std::int64_t first_group(int thread) const { return cyclic_ ? thread : share(groups_, thread, threads_).first; }
-  std::int64_t end_group(int thread) const { return cyclic_ ? groups_ : share(groups_, thread, threads_).second; }
-  std::int64_t stride() const { return cyclic_ ? threads_ : 1; }
+  /// In stripes: a thread's groups are [first_group, end_group), each a single turn.
+  bool stripes() const { return batch_ == 0; }
+  std::int64_t first_group(int thread) const { return share(groups_, thread, threads_).first; }
+  std::int64_t end_group(int thread) const { return share(groups_, thread, threads_).second; }
+  /// What a thread does in a plane, in this order.
+  std::span<const Turn> turns(int thread) const;
   std::span<const Wait> waits(std::int64_t group) const;
   std::int64_t progress_needed(const Wait& wait, std::int64_t plane, std::int64_t end) const;
   LineWork work(std::int64_t plane, std::int64_t group, std::int64_t begin, std::int64_t end) const;
@@ -63,11 +69,19 @@ class LineGroups {
   std::int64_t bytes() const;
 
  private:
+  int owner(std::int64_t group) const;
+  /// Steps that a group of a batch runs behind the one before it.
+  std::int64_t skew(std::span<const Offset> earlier) const;
+  void make_turns(std::span<const Offset> earlier);
+  void make_waits(std::span<const Offset> earlier);
+
   Grid grid_;
   Shape shape_;
   int threads_ = 1, lag_ = 0;
-  bool cyclic_ = false;  // groups dealt in turn (few planes), or in stripes
-  std::int64_t groups_ = 0, steps_ = 0, chunk_ = 0;
+  std::int64_t groups_ = 0, steps_ = 0;
+  std::int64_t batch_ = 0;  // groups of a batch; 0: stripes
+  std::vector<std::int64_t> turn_start_;
+  std::vector<Turn> turns_;
   std::vector<std::int64_t> wait_start_;
   std::vector<Wait> waits_;
 };
@@ -75,13 +89,12 @@ class LineGroups {
 template <class Body>
 void run_own_groups(const LineGroups& plan, GroupProgress& progress, std::int64_t base, int thread, const Body& body) {
   for (std::int64_t k = 0; k < plan.planes(); ++k) {
-    for (std::int64_t g = plan.first_group(thread); g < plan.end_group(thread); g += plan.stride()) {
-      for (std::int64_t begin = 0; begin < plan.steps(); begin += plan.chunk()) {
-        const std::int64_t end = std::min(begin + plan.chunk(), plan.steps());
-        for (const auto& wait : plan.waits(g)) progress.wait_for(wait.group, base + plan.progress_needed(wait, k, end));
-        body(plan.work(k, g, begin, end), thread);
-        progress.publish(g, base + k * plan.steps() + end);
+    for (const auto& [group, begin, end] : plan.turns(thread)) {
+      for (const auto& wait : plan.waits(group)) {
+        progress.wait_for(wait.group, base + plan.progress_needed(wait, k, end));
       }
+      body(plan.work(k, group, begin, end), thread);
+      progress.publish(group, base + k * plan.steps() + end);
     }
   }
 }

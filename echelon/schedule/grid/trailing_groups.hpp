@@ -25,7 +25,7 @@ void run_groups_alone(const LineGroups& plan, const TrailReach& reach, const Swe
   for (std::int64_t k = std::max<std::int64_t>(0, plan.planes() - reach.planes); k < plan.planes(); ++k) trail_plane(k);
 }
 
-/// One thread's part. Its groups must be neighbours (stride 1).
+/// One thread's part. Its groups must be a stripe.
 template <class Sweep, class Trail>
 void run_own_groups_with_trail(const LineGroups& plan, GroupProgress& progress, const TrailReach& reach, int thread,
                                const Sweep& sweep, const Trail& trail) {

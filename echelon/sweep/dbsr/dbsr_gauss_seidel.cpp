@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "echelon/base/error.hpp"
 #include "echelon/base/ordinal.hpp"
@@ -16,6 +17,32 @@ namespace echelon {
 namespace {
 template <class T>
 constexpr Stored own_kind = sizeof(T) == 8 ? Stored::fp64 : Stored::fp32;
+}
+
+DbsrInjection::DbsrInjection(const BlockColouring& order, std::span<const std::int32_t> fine)
+    : size_(static_cast<std::int64_t>(fine.size())), positions_(order.positions()) {
+  const std::int64_t bsize = order.bsize();
+  Array<std::int32_t> place(positions_, std::int32_t{-1});
+  for (std::int64_t c = 0; c < size_; ++c) {
+    const std::int32_t at = fine[static_cast<std::size_t>(c)];
+    if (at < 0) continue;
+    if (at >= positions_ || place[at] >= 0) {
+      throw Error(ErrorCode::bad_argument, fmt::format("residual at chosen points: place {} wants position {} of {}{}", c, at,
+                                                       positions_, at < positions_ ? ", as another place does" : ""));
+    }
+    place[at] = static_cast<std::int32_t>(c);
+  }
+  std::vector<std::int32_t> rows;
+  for (std::int64_t row = 0; row < order.block_rows(); ++row) {
+    const std::int32_t* own = place.data() + row * bsize;
+    if (std::any_of(own, own + bsize, [](std::int32_t p) { return p >= 0; })) rows.push_back(static_cast<std::int32_t>(row));
+  }
+  rows_ = Array<std::int32_t>(static_cast<std::int64_t>(rows.size()));
+  places_ = Array<std::int32_t>(rows_.size() * bsize);
+  std::copy(rows.begin(), rows.end(), rows_.begin());
+  for (std::int64_t n = 0; n < rows_.size(); ++n) {
+    std::copy_n(place.data() + rows_[n] * bsize, bsize, places_.data() + n * bsize);
+  }
 }
 
 template <class T>
@@ -121,6 +148,31 @@ void DbsrGaussSeidel<T>::residual_after_zero(const Vector<T>& r, Vector<T>& half
   {
     const auto [begin, end] = share(A_.order().block_rows(), omp_get_thread_num(), omp_get_num_threads());
     kernels.residual(v, begin, end);
+  }
+}
+
+template <class T>
+void DbsrGaussSeidel<T>::coarse_residual_after_zero(const Vector<T>& r, Vector<T>& half, const Vector<T>& x,
+                                                    const DbsrInjection& to, Vector<T>& coarse) const {
+  check(r, half, x);
+  if (to.positions() != A_.positions()) throw_size_mismatch("Gauss-Seidel: chosen points", to.positions(), A_.positions());
+  if (coarse.size() != to.size()) throw_size_mismatch("Gauss-Seidel: coarse", coarse.size(), to.size());
+  const auto kernels = dbsr_sweep_kernels<T>(A_.bsize(), own_kind<T>);
+  const DbsrSweepView<T> v = view(r, half, const_cast<T*>(x.data()));  // read only
+  const auto rows = to.block_rows(), places = to.places();
+  const std::int64_t bsize = A_.bsize(), count = std::ssize(rows);
+  const std::int64_t work = A_.nonzeros() / 2 * count / std::max<std::int64_t>(1, A_.order().block_rows());
+#pragma omp parallel num_threads(threads_for(work))
+  {
+    const auto [begin, end] = share(count, omp_get_thread_num(), omp_get_num_threads());
+    for (std::int64_t n = begin; n < end; ++n) {
+      const std::int64_t row = rows[static_cast<std::size_t>(n)];
+      kernels.residual(v, row, row + 1);
+      for (std::int64_t lane = 0; lane < bsize; ++lane) {
+        const std::int32_t place = places[static_cast<std::size_t>(n * bsize + lane)];
+        if (place >= 0) coarse[place] = half[row * bsize + lane];
+      }
+    }
   }
 }
 

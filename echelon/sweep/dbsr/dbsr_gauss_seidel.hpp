@@ -5,11 +5,35 @@
 // grids.
 #pragma once
 
+#include <span>
+
 #include "echelon/base/array.hpp"
 #include "echelon/matrix/dbsr/dbsr_matrix.hpp"
 #include "echelon/sweep/dbsr/dbsr_sweep.hpp"
 
 namespace echelon {
+
+/// Where the residual goes when only some points' is wanted, as those of a coarser grid: the block rows that have one, and
+/// each position's place in the result. With blocks of even sides the even points of a grid are whole block rows.
+class DbsrInjection {
+ public:
+  /// fine[c]: the position whose residual place c receives; -1: none, the place is left alone. Throws Error(bad_argument)
+  /// for a position that the order does not have or that two places want.
+  DbsrInjection(const BlockColouring& order, std::span<const std::int32_t> fine);
+
+  /// Ascending.
+  std::span<const std::int32_t> block_rows() const { return rows_.span(); }
+  /// Of the lanes of block_rows()[n], bsize each from n·bsize on: the place, or -1.
+  std::span<const std::int32_t> places() const { return places_.span(); }
+  /// Places in the result, and positions of the order that it was made for.
+  std::int64_t size() const { return size_; }
+  std::int64_t positions() const { return positions_; }
+  std::int64_t bytes() const { return rows_.bytes() + places_.bytes(); }
+
+ private:
+  std::int64_t size_, positions_;
+  Array<std::int32_t> rows_, places_;
+};
 
 template <class T>
 class DbsrGaussSeidel {
@@ -27,6 +51,9 @@ class DbsrGaussSeidel {
   void from_guess(const Vector<T>& r, Vector<T>& half, Vector<T>& x) const;
   /// After from_zero(r, half, x): half becomes r − A x. Reads L only.
   void residual_after_zero(const Vector<T>& r, Vector<T>& half, const Vector<T>& x) const;
+  /// The same in `to`'s block rows only, whose residuals go to `coarse`; there half becomes r − A x, elsewhere it stays.
+  void coarse_residual_after_zero(const Vector<T>& r, Vector<T>& half, const Vector<T>& x, const DbsrInjection& to,
+                                  Vector<T>& coarse) const;
   /// y = A x
   void multiply(const Vector<T>& x, Vector<T>& y) const { A_.multiply(x, y); }
 

@@ -130,7 +130,6 @@ HWY_INLINE void sweep_pack(const SweptPacks<T>& line, std::int64_t p, Count alon
 template <SweepKind kind, class T>
 void sweep_line(const PackedMatrix<T>& A, const LineWork& work, const GaussSeidelVectors<T>& v, PackedOperand<T>* space) {
   constexpr bool forward = kind != SweepKind::backward, guess = kind == SweepKind::from_guess;
-  constexpr int W = pack_points<T>;
   const Grid& g = A.grid;
   const LineAt at = forward ? LineAt{work.line, work.plane} : LineAt{g.ny - 1 - work.line, g.nz - 1 - work.plane};
   const std::int64_t base = (at.k * g.ny + at.j) * g.nx;
@@ -143,32 +142,10 @@ void sweep_line(const PackedMatrix<T>& A, const LineWork& work, const GaussSeide
   line.nx = g.nx;
   const std::int64_t left = std::max(line.own.left, guess ? line.other.left : 0);
   const std::int64_t right = std::max(line.own.right, guess ? line.other.right : 0);
-  const std::int64_t inner_begin = (left + W - 1) / W, inner_end = std::max(inner_begin, (g.nx - right) / W);
-  // In steps of the sweep, as `work` counts them.
-  const std::int64_t first = forward ? inner_begin : A.packs - inner_end;
-  const std::int64_t last = forward ? inner_end : A.packs - inner_begin;
-  const auto run = [&](auto along) {
-    std::int64_t n = work.begin;
-    const auto pack = [&] { return forward ? n : A.packs - 1 - n; };
-    T values[most_kept];
-    values_before_pack<forward>(line.x, pack(), g.nx, along, values);
-    for (; n < std::min(first, work.end); ++n) sweep_pack<kind, true>(line, pack(), along, values);
-    for (; n < std::min(last, work.end); ++n) sweep_pack<kind, false>(line, pack(), along, values);
-    for (; n < work.end; ++n) sweep_pack<kind, true>(line, pack(), along, values);
-  };
-  const int along = line.own.along;
-  const auto nearest = [&](int a) {
-    return line.own.operand[line.own.across + a].shift == (forward ? a - along : along - a);
-  };
-  if (along == 0) {
-    run(std::integral_constant<int, 0>());
-  } else if (along == 1 && nearest(0)) {
-    run(std::integral_constant<int, 1>());
-  } else if (along == 2 && nearest(0) && nearest(1)) {
-    run(std::integral_constant<int, 2>());
-  } else {
-    run(along);
-  }
+  for_swept_packs<forward>(line.own, line.x, work, g.nx, left, right,
+                           [&](std::int64_t pack, auto edge, auto along, T* values) {
+                             sweep_pack<kind, decltype(edge)::value>(line, pack, along, values);
+                           });
 }
 
 /// r − half − L x at points [i, i + lanes).

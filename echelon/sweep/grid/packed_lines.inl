@@ -148,6 +148,39 @@ HWY_INLINE void for_packs(std::int64_t nx, std::int64_t left, std::int64_t right
   for (; p < end; ++p) body(p, std::false_type());
 }
 
+/// sweep(pack, edge, along, values): the packs of a piece of a line, in the order of a sweep, which `work` counts; `edge`
+/// unless entries that reach `left` and `right` stay on the line. `along`, how many of its entries lie on the line, is known
+/// to the compiler where they are none, the nearest or the two nearest; `values` of x before the pack are kept for these.
+template <bool forward, class T, class Sweep>
+HWY_INLINE void for_swept_packs(const PackedLine<T>& line, const T* x, const LineWork& work, std::int64_t nx,
+                                std::int64_t left, std::int64_t right, const Sweep& sweep) {
+  constexpr int W = pack_points<T>;
+  const std::int64_t count = (nx + W - 1) / W;
+  const std::int64_t inner_begin = (left + W - 1) / W, inner_end = std::max(inner_begin, (nx - right) / W);
+  const std::int64_t first = forward ? inner_begin : count - inner_end, last = forward ? inner_end : count - inner_begin;
+  const auto run = [&](auto along) {
+    std::int64_t n = work.begin;
+    const auto pack = [&] { return forward ? n : count - 1 - n; };
+    T values[most_kept];
+    values_before_pack<forward>(x, pack(), nx, along, values);
+    for (; n < std::min(first, work.end); ++n) sweep(pack(), std::true_type(), along, values);
+    for (; n < std::min(last, work.end); ++n) sweep(pack(), std::false_type(), along, values);
+    for (; n < work.end; ++n) sweep(pack(), std::true_type(), along, values);
+  };
+  const auto nearest = [&](int a) {
+    return line.operand[line.across + a].shift == (forward ? a - line.along : line.along - a);
+  };
+  if (line.along == 0) {
+    run(std::integral_constant<int, 0>());
+  } else if (line.along == 1 && nearest(0)) {
+    run(std::integral_constant<int, 1>());
+  } else if (line.along == 2 && nearest(0) && nearest(1)) {
+    run(std::integral_constant<int, 2>());
+  } else {
+    run(line.along);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace echelon
 HWY_AFTER_NAMESPACE();

@@ -82,7 +82,7 @@ class StructSharedTriangles final : public SharedTriangles<double> {
     const auto product = [&](const Lines& lines) {
       own_.half_product(s_.arrays, z.data(), w.data(), lines.first, lines.lines);
     };
-    if (groups.stride() == 1) {
+    if (groups.stripes()) {
       run_groups_with_trail(groups, scratch->upper, reach_, sweep, [&](const LineWork& work) { product(mirrored(work)); });
     } else {
       run_groups(groups, scratch->upper, sweep);

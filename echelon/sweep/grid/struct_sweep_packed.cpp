@@ -84,37 +84,15 @@ HWY_INLINE void factor_pack(const FactorLine& line, std::int64_t p, Count along,
 template <bool lower>
 void sweep_factor_line(const StructTriangle& t, const LineWork& work, const SweepVectors<double>& v, void* scratch) {
   const Grid& g = t.grid;
-  const std::int64_t packs = (g.nx + W - 1) / W;
   const LineAt at = lower ? LineAt{work.line, work.plane} : LineAt{g.ny - 1 - work.line, g.nz - 1 - work.plane};
   const std::int64_t base = (at.k * g.ny + at.j) * g.nx;
   const PackedTriangle<double, TriangleEntry> packed{g, t.entries, static_cast<const double*>(t.packs), lower ? 0 : 1};
   const FactorLine line{packed_line(packed, at, v.x, static_cast<PackedOperand<double>*>(scratch)), v.r + base, v.x + base,
                         g.nx};
-  const std::int64_t inner_begin = (line.packs.left + W - 1) / W;
-  const std::int64_t inner_end = std::max(inner_begin, (g.nx - line.packs.right) / W);
-  const std::int64_t first = lower ? inner_begin : packs - inner_end, last = lower ? inner_end : packs - inner_begin;
-  const auto run = [&](auto along) {
-    std::int64_t n = work.begin;
-    const auto pack = [&] { return lower ? n : packs - 1 - n; };
-    double values[most_kept];
-    values_before_pack<lower>(line.x, pack(), g.nx, along, values);
-    for (; n < std::min(first, work.end); ++n) factor_pack<lower, true>(line, pack(), along, values);
-    for (; n < std::min(last, work.end); ++n) factor_pack<lower, false>(line, pack(), along, values);
-    for (; n < work.end; ++n) factor_pack<lower, true>(line, pack(), along, values);
-  };
-  const int along = line.packs.along;
-  const auto nearest = [&](int a) {
-    return line.packs.operand[line.packs.across + a].shift == (lower ? a - along : along - a);
-  };
-  if (along == 0) {
-    run(std::integral_constant<int, 0>());
-  } else if (along == 1 && nearest(0)) {
-    run(std::integral_constant<int, 1>());
-  } else if (along == 2 && nearest(0) && nearest(1)) {
-    run(std::integral_constant<int, 2>());
-  } else {
-    run(along);
-  }
+  for_swept_packs<lower>(line.packs, line.x, work, g.nx, line.packs.left, line.packs.right,
+                         [&](std::int64_t pack, auto edge, auto along, double* values) {
+                           factor_pack<lower, decltype(edge)::value>(line, pack, along, values);
+                         });
 }
 
 void fill_line(const StructTriangle& from, bool lower, std::int64_t number, double* to) {
