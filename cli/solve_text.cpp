@@ -51,6 +51,14 @@ std::string preconditioner_text(const FactorReport& pc) {
     }
     if (pc.precision != "fp64") text += fmt::format(", stored in {}", pc.precision);
   }
+  if (pc.multilevel) {
+    const MultilevelNote& note = *pc.multilevel;
+    text += fmt::format(", {} cycle, {} level{} ({} to {} unknowns), operator complexity {:.2f}", note.cycle, note.levels.size(),
+                        note.levels.size() == 1 ? "" : "s", note.levels.front().rows, note.levels.back().rows,
+                        note.operator_complexity);
+    if (note.levels.size() > 1) text += fmt::format(", {} on the finest", note.levels.front().smoother);
+    if (pc.precision != "fp64") text += fmt::format(", stored in {}", pc.precision);
+  }
   text += fmt::format(", {}", human_bytes(pc.bytes));
   if (pc.missing_diagonals > 0) text += fmt::format(", {} missing diagonals inserted", pc.missing_diagonals);
   if (pc.perturbed_pivots > 0) text += fmt::format(", {} pivots replaced", pc.perturbed_pivots);

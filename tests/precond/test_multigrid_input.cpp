@@ -88,6 +88,28 @@ TEST(MultigridInput, ZeroDiagonalIsSaidWithLevelAndPoint) {
     EXPECT_ERROR(M.apply(r, z), bad_argument, "the diagonal is 0");
   }
   EXPECT_TRUE(honest_solve(A, MgSmoother::ilu, "gmres"));
+  const auto repaired = multigrid(A, {.smoother = MgSmoother::ilu});
+  ASSERT_TRUE(repaired.report().ok);
+  EXPECT_EQ(repaired.report().perturbed_pivots == 0 && repaired.report().shift == 0, repaired.report().remarks.empty());
+}
+
+/// A repair of a smoother is one of the whole, with its level; with repairs forbidden the set-up says no.
+TEST(MultigridInput, RepairsOfSmoothersAreSaid) {
+  auto A = problems::poisson({12, 11, 10}, stencils::star7());
+  A.block(0, A.stencil().center())[0] = 0;  // the first pivot
+  auto M = multigrid(A, {.smoother = MgSmoother::ilu});
+  ASSERT_TRUE(M.report().ok) << M.report().message;
+  EXPECT_EQ(M.report().perturbed_pivots, 1);
+  ASSERT_EQ(M.report().remarks.size(), 1U);
+  EXPECT_NE(M.report().remarks[0].find("level 0 (12x11x10)"), std::string::npos) << M.report().remarks[0];
+  ASSERT_TRUE(M.refactor(problems::poisson({12, 11, 10}, stencils::star7())).ok);
+  EXPECT_EQ(M.report().perturbed_pivots, 0);
+  EXPECT_TRUE(M.report().remarks.empty());
+  MgOptions strict{.smoother = MgSmoother::ilu};
+  strict.ilu.shift = ShiftPolicy::none;
+  const auto refused = multigrid(A, strict);
+  EXPECT_FALSE(refused.report().ok);
+  EXPECT_NE(refused.report().message.find("level 0"), std::string::npos) << refused.report().message;
 }
 
 TEST(MultigridInput, NoNumbersAreNamed) {

@@ -11,6 +11,7 @@
 #include "echelon/precond/mg/multigrid.hpp"
 #include "echelon/precond/mg/smoothers.hpp"
 #include "echelon/problem/problems.hpp"
+#include "echelon/solve/auto_solve.hpp"
 
 namespace echelon {
 namespace {
@@ -112,6 +113,24 @@ TEST(MultigridSolves, HalfTheBytesInAsManyIterations) {
   for (auto& value : tiny.values()) value *= 1e-40;
   EXPECT_EQ(multigrid(tiny).report().precision, "fp64");
   EXPECT_EQ(multigrid(problems::convection_diffusion({20, 20, 20}, stencils::star7())).report().precision, "fp64");
+}
+
+/// With jumps of 10⁸ no method reaches 1e-8: the arithmetic of the residual does not. FP32 is not left with the blame.
+TEST(MultigridSolves, AStagnatingSolveReturnsToFp64AndSaysSo) {
+  const auto A = problems::variable_poisson({40, 40, 40}, stencils::star7(), {.kappa = problems::jump_coefficient(1e8)});
+  const Vector<double> b(A.rows(), 1.0);
+  Vector<double> x(A.rows(), 0.0);
+  SolveRequest request;
+  request.wishes.pc = "mg";
+  request.wishes.options.mg.precision = MgPrecision::fp32;
+  const auto outcome = solve_automatically(&A, b, x, request);
+  EXPECT_FALSE(outcome.report.converged);
+  EXPECT_LE(outcome.report.relative_residual, 1e-6);
+  ASSERT_EQ(outcome.attempts.size(), 2U);
+  const bool said = std::ranges::any_of(outcome.report.remarks, [](const std::string& remark) {
+    return remark.find("levels stored in fp32") != std::string::npos && remark.find("back to fp64") != std::string::npos;
+  });
+  EXPECT_TRUE(said);
 }
 
 TEST(MultigridSolves, JumpsAndSmoothCoefficients) {

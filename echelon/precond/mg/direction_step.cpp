@@ -120,7 +120,8 @@ void DirectionStep::begin(bool symmetric) {
   if (product_) {
     values_ = product_->values().data();  // its own, before there are threads
   } else {
-    const std::int64_t needed = (stencil_.size() - first_stored_) * coarse_.nx * coarse_.ny * kept_;
+    // A line more: a mirrored entry's last places, which nobody looks at, may lie behind the last line.
+    const std::int64_t needed = (stencil_.size() - first_stored_) * coarse_.nx * coarse_.ny * kept_ + coarse_.nx;
     if (values_between_.size() < needed) values_between_ = Array<double>(needed);
     values_ = values_between_.data();
   }

@@ -66,6 +66,9 @@ class GridCycleOf final : public GridCycle {
   }
   void apply(const Vector<double>& r, Vector<double>& z) const override;
   std::string smoother(std::size_t level) const override { return level < smoothers_.size() ? smoothers_[level]->name() : "direct"; }
+  const FactorReport* factors(std::size_t level) const override {
+    return level < smoothers_.size() ? smoothers_[level]->factors() : nullptr;
+  }
   std::int64_t null_vectors() const override { return coarsest_.rows() - coarsest_.rank(); }
   std::int64_t bytes() const override {
     std::int64_t total = cycle_.bytes() + coarsest_.bytes() + static_cast<std::int64_t>(dense_.size() * sizeof(double));

@@ -10,6 +10,7 @@
 #include "echelon/base/array.hpp"
 #include "echelon/precond/mg/grid_hierarchy.hpp"
 #include "echelon/precond/mg/mg_options.hpp"
+#include "echelon/report/factor_report.hpp"
 
 namespace echelon {
 
@@ -22,6 +23,8 @@ class GridCycle {
   virtual void refresh(const GridHierarchy& hierarchy) = 0;
   /// "gs", "direct"
   virtual std::string smoother(std::size_t level) const = 0;
+  /// What its smoother's factoring did; null where nothing is factored.
+  virtual const FactorReport* factors(std::size_t level) const = 0;
   virtual std::int64_t null_vectors() const = 0;
   virtual std::int64_t bytes() const = 0;
 };

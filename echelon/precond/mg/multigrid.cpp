@@ -82,6 +82,7 @@ struct Multigrid::Impl {
       if (!report.multilevel) describe();
       report.symmetric = hierarchy->symmetric();
       report.multilevel->null_vectors = cycle->null_vectors();
+      collect_repairs();
     } catch (const Error& error) {
       if (error.code() != ErrorCode::structure) throw;
       const std::string place = first_nonfinite(A);
@@ -94,6 +95,22 @@ struct Multigrid::Impl {
   void make_cycle(const StructMatrix<double>& A) {
     in_fp32 = options.precision == MgPrecision::fp32 || (options.precision == MgPrecision::automatic && hierarchy->symmetric() && suits_fp32(A));
     cycle = make_grid_cycle(*hierarchy, options, in_fp32);
+  }
+
+  /// Pivots that smoothers replaced, and shifts, are the whole's.
+  void collect_repairs() {
+    report.perturbed_pivots = 0;
+    report.shift = 0;
+    report.remarks.clear();
+    for (std::size_t l = 0; l < hierarchy->levels(); ++l) {
+      const FactorReport* factors = cycle->factors(l);
+      if (!factors || (factors->perturbed_pivots == 0 && factors->shift == 0)) continue;
+      report.perturbed_pivots += factors->perturbed_pivots;
+      report.shift = std::max(report.shift, factors->shift);
+      report.remarks.push_back(fmt::format("level {} ({}): {} replaced {} pivots and shifted by {:g}", l,
+                                           sides_of(hierarchy->matrix(l).grid()), title(*factors), factors->perturbed_pivots,
+                                           factors->shift));
+    }
   }
 
   void describe() {

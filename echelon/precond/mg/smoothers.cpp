@@ -128,6 +128,7 @@ class InverseSmoother final : public GridSmoother<T> {
   }
   std::int64_t bytes() const override { return inverse_.report().bytes + A_.bytes(); }
   std::string name() const override { return title(inverse_.report()); }
+  const FactorReport* factors() const override { return &inverse_.report(); }
 
  private:
   void check(const FactorReport& report) const {

@@ -13,6 +13,7 @@
 #include "echelon/precond/mg/axis.hpp"
 #include "echelon/precond/mg/mg_options.hpp"
 #include "echelon/precond/multilevel/level.hpp"
+#include "echelon/report/factor_report.hpp"
 
 namespace echelon {
 
@@ -21,6 +22,8 @@ class GridSmoother : public Smoother<T> {
  public:
   /// New values, rounded to T; `A` stays where it is.
   virtual void refresh(const StructMatrix<double>& A) = 0;
+  /// What factoring did, repairs among it; null where nothing is factored.
+  virtual const FactorReport* factors() const { return nullptr; }
 };
 
 /// `A` must outlive it where the residual needs it. `axes`: the directions coarsened below. Throws Error that names the point
