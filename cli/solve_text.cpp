@@ -53,9 +53,9 @@ std::string preconditioner_text(const FactorReport& pc) {
   }
   if (pc.multilevel) {
     const MultilevelNote& note = *pc.multilevel;
-    text += fmt::format(", {} cycle, {} level{} ({} to {} unknowns), operator complexity {:.2f}", note.cycle, note.levels.size(),
-                        note.levels.size() == 1 ? "" : "s", note.levels.front().rows, note.levels.back().rows,
-                        note.operator_complexity);
+    text += fmt::format(", {} cycle, {} level{} ({} to {} unknowns), operator complexity {:.2f}", note.cycle,
+                        note.levels.size(), note.levels.size() == 1 ? "" : "s", note.levels.front().rows,
+                        note.levels.back().rows, note.operator_complexity);
     if (note.levels.size() > 1) text += fmt::format(", {} on the finest", note.levels.front().smoother);
     if (pc.precision != "fp64") text += fmt::format(", stored in {}", pc.precision);
   }

@@ -15,7 +15,8 @@ struct Named {
   decltype(&cg) solve;
 };
 
-constexpr Named solvers[] = {{"cg", cg}, {"gmres", gmres}, {"fgmres", fgmres}, {"bicgstab", bicgstab}, {"stationary", stationary}};
+constexpr Named solvers[] = {
+    {"cg", cg}, {"gmres", gmres}, {"fgmres", fgmres}, {"bicgstab", bicgstab}, {"stationary", stationary}};
 
 }  // namespace
 

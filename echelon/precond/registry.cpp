@@ -141,7 +141,8 @@ Made make_mg(const MatrixRef& A, const PrecondOptions& options) {
     } else {
       const auto found = recognise_stencil(matrix);
       if (!found) {
-        throw Error(ErrorCode::bad_argument, "multigrid needs a matrix on a structured grid; this one is no stencil on a grid");
+        throw Error(ErrorCode::bad_argument,
+                    "multigrid needs a matrix on a structured grid; this one is no stencil on a grid");
       }
       return std::make_unique<Multigrid>(multigrid(to_struct(matrix, *found), options.mg));
     }

@@ -189,8 +189,8 @@ class Ladder {
     AutoChoice wide = choice;
     wide.options.ilu.precision = Stored::fp64;
     wide.options.mg.precision = MgPrecision::fp64;
-    wide.why = fmt::format("with {} stored in {} the solve ended by '{}': back to fp64", narrow_levels ? "levels" : "factors",
-                           M->report().precision, word(last_reason_));
+    wide.why = fmt::format("with {} stored in {} the solve ended by '{}': back to fp64",
+                           narrow_levels ? "levels" : "factors", M->report().precision, word(last_reason_));
     attempt(wide, last);
     outcome_.report.remarks.push_back(wide.why);
   }

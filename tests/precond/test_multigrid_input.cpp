@@ -179,7 +179,8 @@ TEST(MultigridInput, SingularWithItsNullVector) {
 
 /// Inconsistent: no answer there is may be called one.
 TEST(MultigridInput, SingularWithoutItsNullVectorIsNotConvergedFalsely) {
-  for (const char* solver : {"cg", "gmres", "stationary"}) EXPECT_FALSE(honest_solve(neumann({24, 24, 24}), MgSmoother::gs, solver));
+  for (const char* solver : {"cg", "gmres", "stationary"})
+    EXPECT_FALSE(honest_solve(neumann({24, 24, 24}), MgSmoother::gs, solver));
 }
 
 TEST(MultigridInput, FilesAreGridsOrRefused) {

@@ -38,7 +38,8 @@ struct Range {
 /// Poisson on cubes: within two of each other, and below the limit.
 void expect_flat(MgSmoother smoother, std::int64_t limit, std::initializer_list<std::int64_t> sides) {
   Range range;
-  for (const std::int64_t n : sides) range.add(iterations(problems::poisson({n, n, n}, stencils::star7()), {.smoother = smoother}));
+  for (const std::int64_t n : sides)
+    range.add(iterations(problems::poisson({n, n, n}, stencils::star7()), {.smoother = smoother}));
   EXPECT_LE(range.most, limit) << word(smoother);
   EXPECT_LE(range.most - range.least, 2) << word(smoother);
 }
@@ -59,13 +60,13 @@ TEST(MultigridSolves, AnySidesAndDimensions) {
     Grid grid;
     Stencil stencil;
   };
-  for (const auto& [grid, stencil] : {Case{{37, 50, 91}, stencils::star7()}, Case{{400, 400, 2}, stencils::star7()},
-                                      Case{{300, 301, 1}, stencils::star5()}, Case{{129, 200, 1}, stencils::box9()},
-                                      Case{{5000, 1, 1}, Stencil({{-1, 0, 0}, {1, 0, 0}})}, Case{{1, 1, 777}, stencils::star7()},
-                                      Case{{3, 3, 1000}, stencils::star7()}, Case{{2, 90, 3}, stencils::star7()},
-                                      Case{{1, 2, 3}, stencils::star7()}, Case{{1, 1, 1}, stencils::star7()},
-                                      Case{{40, 40, 40}, stencils::box27()}, Case{{24, 25, 26}, stencils::star13()},
-                                      Case{{20, 30, 25}, stencils::diamond25()}}) {
+  for (const auto& [grid, stencil] :
+       {Case{{37, 50, 91}, stencils::star7()}, Case{{400, 400, 2}, stencils::star7()},
+        Case{{300, 301, 1}, stencils::star5()}, Case{{129, 200, 1}, stencils::box9()},
+        Case{{5000, 1, 1}, Stencil({{-1, 0, 0}, {1, 0, 0}})}, Case{{1, 1, 777}, stencils::star7()},
+        Case{{3, 3, 1000}, stencils::star7()}, Case{{2, 90, 3}, stencils::star7()}, Case{{1, 2, 3}, stencils::star7()},
+        Case{{1, 1, 1}, stencils::star7()}, Case{{40, 40, 40}, stencils::box27()}, Case{{24, 25, 26}, stencils::star13()},
+        Case{{20, 30, 25}, stencils::diamond25()}}) {
     for (const MgSmoother smoother : {MgSmoother::gs, MgSmoother::ilu}) {
       SCOPED_TRACE(sides_of(grid) + " " + stencil.name() + " " + word(smoother));
       EXPECT_LE(iterations(problems::poisson(grid, stencil), {.smoother = smoother}), smoother == MgSmoother::gs ? 12 : 9);
@@ -135,7 +136,8 @@ TEST(MultigridSolves, AStagnatingSolveReturnsToFp64AndSaysSo) {
 
 TEST(MultigridSolves, JumpsAndSmoothCoefficients) {
   for (const double contrast : {1e3, 1e6}) {
-    const auto jumps = problems::variable_poisson({48, 48, 48}, stencils::star7(), {.kappa = problems::jump_coefficient(contrast)});
+    const auto jumps =
+        problems::variable_poisson({48, 48, 48}, stencils::star7(), {.kappa = problems::jump_coefficient(contrast)});
     EXPECT_LE(iterations(jumps, {.smoother = MgSmoother::ilu}), 9);
     EXPECT_LE(iterations(jumps, {.smoother = MgSmoother::gs}), 14);
     EXPECT_LE(iterations(jumps, {}), 11);

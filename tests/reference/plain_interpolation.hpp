@@ -28,7 +28,8 @@ inline PlainRows plain_rows(const StructMatrix<double>& A) {
     for (int e = 0; e < A.stencil().size(); ++e) {
       const Offset o = A.stencil().offsets()[static_cast<std::size_t>(e)];
       if (!A.grid().contains(c.at[0] + o.x, c.at[1] + o.y, c.at[2] + o.z)) continue;
-      rows[static_cast<std::size_t>(p)].push_back({A.grid().index(c.at[0] + o.x, c.at[1] + o.y, c.at[2] + o.z), A.block(p, e)[0]});
+      rows[static_cast<std::size_t>(p)].push_back(
+          {A.grid().index(c.at[0] + o.x, c.at[1] + o.y, c.at[2] + o.z), A.block(p, e)[0]});
     }
   }
   return rows;

@@ -329,7 +329,8 @@ TEST(GaussSeidel, BadInputIsRefused) {
     EXPECT_STREQ(difference(A, S), "") << "the old values stand";
   }
   // A stencil that was given without its centre has it, and a matrix without values there has zeros.
-  EXPECT_ERROR(ec::GaussSeidel<double>(ec::StructMatrix<double>({2, 2, 1}, ec::Stencil({{1, 0, 0}}))), structure, "diagonal");
+  EXPECT_ERROR(ec::GaussSeidel<double>(ec::StructMatrix<double>({2, 2, 1}, ec::Stencil({{1, 0, 0}}))), structure,
+               "diagonal");
   ec::GaussSeidel<double> S(A);
   EXPECT_ERROR(S.refresh(random_matrix<double>({5, 3, 4}, ec::stencils::star7())), structure, "expected 5x4x3");
   EXPECT_ERROR(S.refresh(random_matrix<double>({5, 4, 3}, ec::stencils::box27())), structure, "27 entries");

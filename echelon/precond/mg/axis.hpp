@@ -33,8 +33,6 @@ inline Offset with_step(Offset offset, Axis axis, int step) {
   return offset;
 }
 /// "64x64x1"
-inline std::string sides_of(const Grid& grid) {
-  return fmt::format("{}x{}x{}", grid.nx, grid.ny, grid.nz);
-}
+inline std::string sides_of(const Grid& grid) { return fmt::format("{}x{}x{}", grid.nx, grid.ny, grid.nz); }
 
 }  // namespace echelon

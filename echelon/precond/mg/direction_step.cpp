@@ -132,8 +132,7 @@ void DirectionStep::begin(bool symmetric) {
 void DirectionStep::reach(std::int64_t end, std::vector<DirectionStep>& steps, std::size_t own, const MatrixPlanes& A) {
   end = std::min(end, coarse_.nz);
   if (end <= done_) return;
-  const std::int64_t weights_end =
-      std::min(between_.nz, axis_ == Axis::z ? end + 1 + reach_in_z_ : end + reach_in_z_);
+  const std::int64_t weights_end = std::min(between_.nz, axis_ == Axis::z ? end + 1 + reach_in_z_ : end + reach_in_z_);
   if (own > 0) steps[own - 1].reach(weights_end, steps, own - 1, A);
   const MatrixPlanes from = own > 0 ? steps[own - 1].planes() : A;
   make_weights(from, weights_done_, weights_end);
@@ -173,7 +172,7 @@ void DirectionStep::make_weights(const MatrixPlanes& A, std::int64_t first, std:
   const MgSetupKernels& kernel = mg_setup_kernels();
   const int center = A.stencil->center();
   const std::int64_t nx = fine_.nx;
-#pragma omp parallel num_threads(threads_for((last - first) * nx * fine_.ny * static_cast<std::int64_t>(offsets_.size())))
+#pragma omp parallel num_threads(threads_for((last - first) * nx * fine_.ny * static_cast <std::int64_t>(offsets_.size())))
   {
     const Lines sum(room_of(omp_get_thread_num()).values, nx, 4);
     const auto [begin, end] = share((last - first) * between_.ny, omp_get_thread_num(), omp_get_num_threads());
@@ -203,7 +202,8 @@ void DirectionStep::make_weights(const MatrixPlanes& A, std::int64_t first, std:
 
 void DirectionStep::make_product(const MatrixPlanes& A, std::int64_t first, std::int64_t last) {
   const int first_entry = symmetric_ ? stencil_.center() : 0;
-#pragma omp parallel num_threads(threads_for((last - first) * 2 * fine_.nx * fine_.ny * static_cast<std::int64_t>(offsets_.size())))
+#pragma omp parallel num_threads( \
+    threads_for((last - first) * 2 * fine_.nx * fine_.ny * static_cast <std::int64_t>(offsets_.size())))
   {
     Room& room = room_of(omp_get_thread_num());
     const auto [begin, end] = share((last - first) * coarse_.ny, omp_get_thread_num(), omp_get_num_threads());

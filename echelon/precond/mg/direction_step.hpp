@@ -50,8 +50,8 @@ class DirectionStep {
   /// Enough of them for `compute_all`.
   static std::int64_t planes_to_keep(const Stencil& stencil);
 
-  /// Weights and B from A, of the grid and stencil above. `symmetric`: A is so exactly. Allocates nothing but the first time,
-  /// or the first time that A is not symmetric.
+  /// Weights and B from A, of the grid and stencil above. `symmetric`: A is so exactly. Allocates nothing but the first
+  /// time, or the first time that A is not symmetric.
   void compute(const StructMatrix<double>& A, bool symmetric);
   /// The same for steps one after the other, a few planes of each at a time, so that what lies between them stays in cache.
   static void compute_all(std::vector<DirectionStep>& steps, const StructMatrix<double>& A, bool symmetric);
@@ -97,13 +97,13 @@ class DirectionStep {
 
   Axis axis_;
   Grid fine_, between_, coarse_;
-  std::vector<Offset> offsets_;  // A's
-  Stencil stencil_;              // B's
-  std::vector<std::vector<Term>> terms_;  // of each of B's entries
+  std::vector<Offset> offsets_;                  // A's
+  Stencil stencil_;                              // B's
+  std::vector<std::vector<Term>> terms_;         // of each of B's entries
   std::optional<StructMatrix<double>> product_;  // of the last step
   Array<double> values_between_;                 // of the others: all entries, or those from the centre on
-  std::int64_t kept_;  // planes of B in memory
-  std::int64_t weights_done_ = 0, done_ = 0;  // planes
+  std::int64_t kept_;                            // planes of B in memory
+  std::int64_t weights_done_ = 0, done_ = 0;     // planes
   bool symmetric_ = false, half_ = false;
   double* values_ = nullptr;  // where entry `first_stored_` begins, while B is computed
   int first_stored_ = 0, reach_in_z_ = 0;

@@ -43,9 +43,8 @@ class GridCycleOf final : public GridCycle {
       const StructMatrix<double>& A = hierarchy.matrix(l);
       std::vector<Axis> axes;
       for (const DirectionStep& step : hierarchy.steps(l)) axes.push_back(step.axis());
-      on_level(hierarchy, l, [&] {
-        smoothers_.push_back(make_smoother<T>(smoother_for(A, options.smoother), A, axes, options));
-      });
+      on_level(hierarchy, l,
+               [&] { smoothers_.push_back(make_smoother<T>(smoother_for(A, options.smoother), A, axes, options)); });
       transfers_.push_back(std::make_unique<GridTransfer<T>>(A.grid(), hierarchy.steps(l)));
     }
     factor_coarsest(hierarchy);
@@ -65,7 +64,9 @@ class GridCycleOf final : public GridCycle {
     factor_coarsest(hierarchy);
   }
   void apply(const Vector<double>& r, Vector<double>& z) const override;
-  std::string smoother(std::size_t level) const override { return level < smoothers_.size() ? smoothers_[level]->name() : "direct"; }
+  std::string smoother(std::size_t level) const override {
+    return level < smoothers_.size() ? smoothers_[level]->name() : "direct";
+  }
   const FactorReport* factors(std::size_t level) const override {
     return level < smoothers_.size() ? smoothers_[level]->factors() : nullptr;
   }

@@ -64,9 +64,7 @@ void GridHierarchy::refresh(const StructMatrix<double>& A) {
   for (std::size_t level = 0; level < steps_.size(); ++level) multiply(level);
 }
 
-void GridHierarchy::multiply(std::size_t level) {
-  DirectionStep::compute_all(steps_[level], matrix(level), symmetric_);
-}
+void GridHierarchy::multiply(std::size_t level) { DirectionStep::compute_all(steps_[level], matrix(level), symmetric_); }
 
 const StructMatrix<double>& GridHierarchy::matrix(std::size_t level) const {
   return level == 0 ? finest_ : steps_[level - 1].back().product();

@@ -127,7 +127,7 @@ template <class T>
 void GridTransfer<T>::restrict_to(const V& fine, V& coarse) const {
   auto scratch = scratch_.take([this](Scratch& spare) { fit(spare); });
   const std::int64_t lines = coarse_.ny * coarse_.nz;
-#pragma omp parallel num_threads(std::min(threads(), static_cast<int>(scratch->rooms.size())))
+#pragma omp parallel num_threads(std::min(threads(), static_cast <int>(scratch->rooms.size())))
   {
     const int thread = omp_get_thread_num();
     const auto [begin, end] = share(lines, thread, omp_get_num_threads());
@@ -247,7 +247,7 @@ void GridTransfer<T>::correct_strip(const T* coarse, T* fine, const Strip& strip
 template <class T>
 void GridTransfer<T>::correct(const V& coarse, V& fine) const {
   auto scratch = scratch_.take([this](Scratch& spare) { fit(spare); });
-#pragma omp parallel num_threads(std::min(threads(), static_cast<int>(scratch->rooms.size())))
+#pragma omp parallel num_threads(std::min(threads(), static_cast <int>(scratch->rooms.size())))
   {
     const int thread = omp_get_thread_num();
     correct_strip(coarse.data(), fine.data(), strip_of(thread, omp_get_num_threads()),

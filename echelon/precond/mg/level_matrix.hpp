@@ -25,7 +25,8 @@ class LevelMatrix {
       const auto to = own_->values();
       const auto count = static_cast<std::int64_t>(from.size());
 #pragma omp parallel for num_threads(threads_for(count)) schedule(static)
-      for (std::int64_t i = 0; i < count; ++i) to[static_cast<std::size_t>(i)] = static_cast<T>(from[static_cast<std::size_t>(i)]);
+      for (std::int64_t i = 0; i < count; ++i)
+        to[static_cast<std::size_t>(i)] = static_cast<T>(from[static_cast<std::size_t>(i)]);
       matrix_ = own_.get();
     }
   }

@@ -41,8 +41,8 @@ void add(T* sum, const T* a, std::int64_t n) {
 
 template <class T>
 void subtract_from(T* x, const T* r, std::int64_t n) {
-  for_points<T>(n, [=](auto d, std::int64_t i)
-                       HWY_ATTR { hn::StoreU(hn::Sub(hn::LoadU(d, r + i), hn::LoadU(d, x + i)), d, x + i); });
+  for_points<T>(
+      n, [=](auto d, std::int64_t i) HWY_ATTR { hn::StoreU(hn::Sub(hn::LoadU(d, r + i), hn::LoadU(d, x + i)), d, x + i); });
 }
 
 /// p q first: the same number for an entry and its mirror image.

@@ -46,7 +46,8 @@ constexpr PrecondOption mg_options[] = {
     {"--mg-cycle", "of mg: how often coarse levels are visited; F is not symmetric", "V|F|W",
      WordValue{cycle_words, cycle_word, set_cycle}},
     {"--mg-precision",
-     "of mg's levels, under a solver in fp64: auto takes fp32 for symmetric matrices whose diagonal spans at most seven orders",
+     "of mg's levels, under a solver in fp64: auto takes fp32 for symmetric matrices whose diagonal spans at most seven "
+     "orders",
      "fp64|fp32|auto", WordValue{precision_words, precision_word, set_precision}},
     {"--mg-sweeps", "of mg: smoothings before and after the coarse correction", "N",
      CountValue<int>{[](PrecondOptions& o) -> int& { return o.mg.sweeps; }, 1, 100}},

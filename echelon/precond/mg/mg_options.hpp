@@ -20,8 +20,9 @@ enum class MgSmoother {
   lines       // zebra lines along every direction that is coarsened
 };
 
-/// Of the levels' matrices, weights and vectors; the solver's own are FP64 and so is the set-up. automatic: FP32 for symmetric
-/// matrices whose diagonal spans at most seven orders of magnitude. (GMRES with a preconditioner of FP32 restarts near 1e-8.)
+/// Of the levels' matrices, weights and vectors; the solver's own are FP64 and so is the set-up. automatic: FP32 for
+/// symmetric matrices whose diagonal spans at most seven orders of magnitude. (GMRES with a preconditioner of FP32 restarts
+/// near 1e-8.)
 enum class MgPrecision { automatic, fp64, fp32 };
 
 struct MgOptions {

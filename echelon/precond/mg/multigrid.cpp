@@ -23,7 +23,8 @@ void check_options(const MgOptions& options) {
   if (options.sweeps < 1 || options.sweeps > 100)
     throw Error(ErrorCode::bad_argument, fmt::format("multigrid: {} sweeps, expected 1 to 100", options.sweeps));
   if (!(options.strong > 0 && options.strong <= 1))
-    throw Error(ErrorCode::bad_argument, fmt::format("multigrid: strong is {}, expected above 0, at most 1", options.strong));
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("multigrid: strong is {}, expected above 0, at most 1", options.strong));
   if (options.coarsest < 1 || options.coarsest > 5000)
     throw Error(ErrorCode::bad_argument,
                 fmt::format("multigrid: at most {} unknowns on the coarsest level, expected 1 to 5000", options.coarsest));
@@ -93,7 +94,8 @@ struct Multigrid::Impl {
   }
 
   void make_cycle(const StructMatrix<double>& A) {
-    in_fp32 = options.precision == MgPrecision::fp32 || (options.precision == MgPrecision::automatic && hierarchy->symmetric() && suits_fp32(A));
+    in_fp32 = options.precision == MgPrecision::fp32 ||
+              (options.precision == MgPrecision::automatic && hierarchy->symmetric() && suits_fp32(A));
     cycle = make_grid_cycle(*hierarchy, options, in_fp32);
   }
 
@@ -119,7 +121,8 @@ struct Multigrid::Impl {
     for (std::size_t l = 0; l < hierarchy->levels(); ++l) {
       const auto& A = hierarchy->matrix(l);
       const bool last = l + 1 == hierarchy->levels();
-      note.levels.push_back({A.rows(), A.nonzeros(), sides_of(A.grid()), cycle->smoother(l), last ? "" : hierarchy->directions(l)});
+      note.levels.push_back(
+          {A.rows(), A.nonzeros(), sides_of(A.grid()), cycle->smoother(l), last ? "" : hierarchy->directions(l)});
       if (l > 0) bytes += A.layout().bytes();
     }
     note.cycle = std::string(word(options.cycle));

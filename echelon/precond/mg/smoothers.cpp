@@ -103,7 +103,8 @@ class InverseSmoother final : public GridSmoother<T> {
   using V = Vector<T>;
   /// make(matrix) is M.
   template <class Make>
-  InverseSmoother(const StructMatrix<double>& A, int sweeps, const Make& make) : A_(A), inverse_(make(*A_)), sweeps_(sweeps) {
+  InverseSmoother(const StructMatrix<double>& A, int sweeps, const Make& make)
+      : A_(A), inverse_(make(*A_)), sweeps_(sweeps) {
     check(inverse_.report());
   }
   void refresh(const StructMatrix<double>& A) override {
@@ -191,7 +192,7 @@ void PolynomialSmoother<T>::invert_diagonal() {
   const T* values = A.values().data();
   double bound = 0;
   std::int64_t bad = n;
-#pragma omp parallel for num_threads(threads_for(n * entries)) schedule(static) reduction(max : bound) reduction(min : bad)
+#pragma omp parallel for num_threads(threads_for(n* entries)) schedule(static) reduction(max : bound) reduction(min : bad)
   for (std::int64_t p = 0; p < n; ++p) {
     double sum = 0;
     for (int e = 0; e < entries; ++e) sum += std::abs(static_cast<double>(values[e * n + p]));
@@ -271,7 +272,7 @@ std::unique_ptr<GridSmoother<T>> make_smoother(MgSmoother kind, const StructMatr
 
 template std::unique_ptr<GridSmoother<double>> make_smoother(MgSmoother, const StructMatrix<double>&,
                                                              const std::vector<Axis>&, const MgOptions&);
-template std::unique_ptr<GridSmoother<float>> make_smoother(MgSmoother, const StructMatrix<double>&, const std::vector<Axis>&,
-                                                            const MgOptions&);
+template std::unique_ptr<GridSmoother<float>> make_smoother(MgSmoother, const StructMatrix<double>&,
+                                                            const std::vector<Axis>&, const MgOptions&);
 
 }  // namespace echelon

@@ -26,8 +26,8 @@ class GridSmoother : public Smoother<T> {
   virtual const FactorReport* factors() const { return nullptr; }
 };
 
-/// `A` must outlive it where the residual needs it. `axes`: the directions coarsened below. Throws Error that names the point
-/// where the smoother cannot be made; `kind` is not automatic.
+/// `A` must outlive it where the residual needs it. `axes`: the directions coarsened below. Throws Error that names the
+/// point where the smoother cannot be made; `kind` is not automatic.
 template <class T>
 std::unique_ptr<GridSmoother<T>> make_smoother(MgSmoother kind, const StructMatrix<double>& A, const std::vector<Axis>& axes,
                                                const MgOptions& options);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int line_colours = 4;
 
-/// Lines along a direction: the first point of line (a, b), the stride along it and its length; a and b are its places in the
-/// other two directions.
+/// Lines along a direction: the first point of line (a, b), the stride along it and its length; a and b are its places in
+/// the other two directions.
 struct LinesAlong {
   Grid grid;
   Axis axis;

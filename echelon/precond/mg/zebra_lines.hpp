@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Line Gauss-Seidel: T d = r − A x on lines along a direction, T the line's own neighbouring entries (LU without
-// pivoting), x ← x + d. Lines whose two other places are both even, or not, make four colours, one after the other; residuals
-// of a colour are taken before any of its lines changes, so that the order of lines means nothing. Directions z, y, x before,
-// and all in the reverse order after.
+// pivoting), x ← x + d. Lines whose two other places are both even, or not, make four colours, one after the other;
+// residuals of a colour are taken before any of its lines changes, so that the order of lines means nothing. Directions z,
+// y, x before, and all in the reverse order after.
 #pragma once
 
 #include <memory>

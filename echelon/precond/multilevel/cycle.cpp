@@ -40,8 +40,7 @@ void Cycle<T>::fit(Scratch& scratch) const {
 template <class T>
 std::int64_t Cycle<T>::bytes() const {
   std::int64_t total = 0;
-  for (const Work& work : scratch_.own())
-    total += work.r.bytes() + work.x.bytes() + work.rest.bytes() + work.spare.bytes();
+  for (const Work& work : scratch_.own()) total += work.r.bytes() + work.x.bytes() + work.rest.bytes() + work.spare.bytes();
   return total;
 }
 

@@ -56,7 +56,8 @@ std::string DenseFactors::factor(std::int64_t n, const std::vector<double>& A) {
   std::iota(column_.begin(), column_.end(), 0);
   for (std::int64_t i = 0; i < n; ++i) {
     const double diagonal = std::abs(A[static_cast<std::size_t>(i * n + i)]);
-    scale_[static_cast<std::size_t>(i)] = diagonal > 0 ? 1 / std::sqrt(diagonal) : 1;
+    const bool usable = diagonal > 0 && std::isfinite(diagonal);
+    scale_[static_cast<std::size_t>(i)] = usable ? std::ldexp(1.0, -(std::ilogb(diagonal) / 2)) : 1;
   }
   double* a = lu_.data();
   for (std::int64_t i = 0; i < n; ++i) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The coarsest level: P Â Q = L U by complete pivoting, Â = S⁻¹ A S⁻¹ with S² the diagonal's magnitude. Where pivots end
-// below 1e-12 of the first one the rest counts as zero: with Y and Z orthonormal bases of the null spaces of Âᵀ and Â,
-// x = S⁻¹ (I − Z Z') Â⁻ (I − Y Y') S⁻¹ r is the solution on their complement, and symmetric when A is. FP64.
+// The coarsest level: P Â Q = L U by complete pivoting, Â = S⁻¹ A S⁻¹ with powers of two in S, S² about the diagonal's
+// magnitude. Where pivots end below 1e-12 of the first one the rest counts as zero: with Y and Z orthonormal bases of the
+// null spaces of Âᵀ and Â, x = S⁻¹ (I − Z Z') Â⁻ (I − Y Y') S⁻¹ r is the solution on their complement, and symmetric when A
+// is. FP64.
 #pragma once
 
 #include <cstdint>
