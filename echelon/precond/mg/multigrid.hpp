@@ -2,7 +2,7 @@
 // Structured multigrid as a preconditioner, z = B r by one cycle from zero: coarsening by direction, interpolation weights
 // from the matrix, Galerkin coarse matrices, smoothers of precond/mg/smoothers.hpp, a dense solve at the end. One unknown a
 // point, any sides, one to three dimensions. For a symmetric matrix V and W cycles are symmetric. The same bits for every
-// thread count and instruction set. docs/method/multigrid.md
+// thread count, and with smoothers other than ILU for every instruction set. docs/method/multigrid.md
 #pragma once
 
 #include <memory>
