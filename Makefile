@@ -21,7 +21,7 @@ demo:
 	@echo "2/4 configuring: $(if $(filter 1,$(CUDA)),with CUDA kernels,for this CPU only ('make demo CUDA=1' builds the kernels for GPUs too))"
 	@$(CMAKE) --preset $(DEMO) > build-configure.log 2>&1 || { cat build-configure.log; rm -f build-configure.log; exit 1; }
 	@rm -f build-configure.log
-	@echo "3/4 building the program, $(if $(filter 1,$(CUDA)),about a quarter of an hour,two to three minutes) on two cores; a second time only what changed"
+	@echo "3/4 building the program, $(if $(filter 1,$(CUDA)),about a quarter of an hour,three to four minutes) on two cores; a second time only what changed"
 	@$(CMAKE) --build $(DEMO_BUILD) -j$(JOBS) --target echelon_program
 	@mkdir -p build/bin; [ -x build/bin/echelon ] || ln -sf ../demo/bin/echelon build/bin/echelon
 	@echo "4/4 solving the Poisson equation on 64x64x64 points"

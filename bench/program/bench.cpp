@@ -128,14 +128,6 @@ void check_combination(const BenchOptions& o, const Given& given) {
     refuse("matrices needs --matrices DIR, a folder of files");
 }
 
-std::vector<int> thread_counts(const BenchOptions& options) {
-  std::vector<int> counts = options.threads;
-  if (counts.empty()) counts = {1, hardware_threads()};
-  std::sort(counts.begin(), counts.end());
-  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  return counts;
-}
-
 int rounds_of(const BenchOptions& options) {
   if (options.rounds > 0) return options.rounds;
   if (options.small) return 1;

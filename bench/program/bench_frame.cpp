@@ -14,6 +14,7 @@
 #include "cli/outputs.hpp"
 #include "echelon/base/error.hpp"
 #include "echelon/base/machine.hpp"
+#include "echelon/base/threads.hpp"
 #include "echelon/report/json.hpp"
 
 namespace echelon::cli {
@@ -60,6 +61,14 @@ void require_chosen(std::size_t left, const BenchOptions& options) {
 
 std::vector<bench::BenchCase> chosen_cases(std::vector<bench::BenchCase> cases, const BenchOptions& options) {
   return chosen_of(std::move(cases), options);
+}
+
+std::vector<int> thread_counts(const BenchOptions& options) {
+  std::vector<int> counts = options.threads;
+  if (counts.empty()) counts = {1, hardware_threads()};
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
 }
 
 BenchReport new_report(const BenchOptions& options, const std::vector<std::string>& arguments,

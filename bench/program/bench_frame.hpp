@@ -29,6 +29,9 @@ std::vector<std::string> names_of(const std::vector<Case>& cases) {
   return names;
 }
 
+/// Of --threads, in order and each once; one and all where none is given.
+std::vector<int> thread_counts(const BenchOptions& options);
+
 /// All that is known before the first case.
 BenchReport new_report(const BenchOptions& options, const std::vector<std::string>& arguments, const Contenders& contenders);
 

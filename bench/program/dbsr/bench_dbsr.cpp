@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/program/dbsr/bench_dbsr.hpp"
 
-#include <algorithm>
-
 #include "bench/program/bench_frame.hpp"
 #include "bench/program/dbsr/dbsr_cases.hpp"
 #include "cli/machine_info.hpp"
@@ -13,10 +11,7 @@ namespace echelon::cli {
 int run_bench_dbsr(const BenchOptions& options, const std::vector<std::string>& arguments) {
   const auto cases = chosen_of(dbsr_cases(options.small, options.large), options);
   DbsrPlan plan;
-  plan.threads = options.threads;
-  if (plan.threads.empty()) plan.threads = {1, hardware_threads()};
-  std::ranges::sort(plan.threads);
-  plan.threads.erase(std::unique(plan.threads.begin(), plan.threads.end()), plan.threads.end());
+  plan.threads = thread_counts(options);
   plan.rounds = options.rounds > 0 ? options.rounds : options.small ? 1 : 3;
   plan.methods = options.methods;
   set_threads(plan.threads.back());

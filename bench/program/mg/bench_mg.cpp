@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/program/mg/bench_mg.hpp"
 
-#include <algorithm>
-
 #include "bench/program/bench_frame.hpp"
 #include "bench/program/mg/mg_cases.hpp"
 #include "bench/program/mg/mg_run.hpp"
@@ -16,10 +14,7 @@ int run_bench_mg(const BenchOptions& options, const std::vector<std::string>& ar
   const auto contenders =
       find_contenders(options.kind, options.peers.empty() ? std::vector<std::string>{"hypre"} : options.peers, options);
   MgPlan plan;
-  plan.threads = options.threads;
-  if (plan.threads.empty()) plan.threads = {1, hardware_threads()};
-  std::ranges::sort(plan.threads);
-  plan.threads.erase(std::unique(plan.threads.begin(), plan.threads.end()), plan.threads.end());
+  plan.threads = thread_counts(options);
   plan.rounds = options.rounds > 0 ? options.rounds : options.small ? 1 : 3;
   plan.methods = options.methods;
   plan.contenders = contenders.found;
