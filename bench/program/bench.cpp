@@ -144,7 +144,8 @@ int run_bench(const BenchOptions& options, const Arguments& arguments) {
   // A comparison of our own methods has no contenders.
   Contenders contenders;
   if (options.kind != "convergence") {
-    contenders = find_contenders(options.kind, options.peers.empty() ? contender_names(options.kind) : options.peers, options);
+    contenders =
+        find_contenders(options.kind, options.peers.empty() ? contender_names(options.kind) : options.peers, options);
   }
   CasePlan plan;
   plan.threads = thread_counts(options);
